@@ -1,0 +1,257 @@
+//===- Microkernels.cpp - Contractions become matrix products ---*- C++ -*-===//
+//
+// A contraction may have any number of batch, free and contracted loops. One
+// free loop of each operand and one contracted loop become a matrix product
+// (MatrixKernel.h); the others are plain loops around it.
+//
+// Products with a vector are left to LLVM: they are bound by memory, and a
+// reduction or an update along a row vectorizes as it is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CPU/MatrixKernel.h"
+#include "codegen/CPU/Passes.h"
+#include "codegen/TileToLinalg/IndexMath.h"
+#include "codegen/TileToLinalg/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+using namespace mlir;
+
+namespace tilec {
+
+#define GEN_PASS_DEF_CPUMICROKERNELS
+#include "codegen/CPU/Passes.h.inc"
+
+namespace {
+
+/// An operand of a contraction: where it is, and how far it moves with each of
+/// the loops.
+struct Operand {
+  Value flat;
+  OpFoldResult offset;
+  SmallVector<OpFoldResult> strides;
+  bool isUnsigned = false;
+};
+
+class ContractionLowering {
+public:
+  ContractionLowering(linalg::GenericOp op, const VectorMachine &machine)
+      : op(op), machine(machine), b(op), loc(op.getLoc()),
+        ranges(op.getStaticLoopRanges()), maps(op.getIndexingMapsArray()) {}
+
+  /// Replaces the op if a matrix product pays.
+  void run();
+
+private:
+  bool moves(unsigned operand, unsigned loop) const {
+    return maps[operand].isFunctionOfDim(loop);
+  }
+  bool unitStride(const Operand &operand, unsigned loop) const {
+    return isConstantIntValue(operand.strides[loop], 1);
+  }
+  Operand readOperand(unsigned number);
+  int choose(const Operand &first, const Operand &second,
+             ArrayRef<unsigned> loops) const;
+  Matrix matrix(const Operand &operand, int row, int column) const;
+  void emitProduct(Operand lhs, Operand rhs, Operand out, int m, int n, int k);
+
+  linalg::GenericOp op;
+  VectorMachine machine;
+  OpBuilder b;
+  Location loc;
+  SmallVector<int64_t> ranges;
+  SmallVector<AffineMap> maps;
+};
+
+Operand ContractionLowering::readOperand(unsigned number) {
+  Value memref = op->getOperand(number);
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  auto layout = StridedLayoutAttr::get(b.getContext(), 0, {1});
+  // The extent of a flat view is not used; any will do.
+  auto type = MemRefType::get({ShapedType::kDynamic}, element, layout);
+  Value extent = arith::ConstantIndexOp::create(b, loc, INT64_MAX);
+  Operand operand;
+  operand.flat = memref::ReinterpretCastOp::create(
+      b, loc, type, metadata.getBaseBuffer(), b.getIndexAttr(0),
+      ArrayRef<OpFoldResult>{extent}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  operand.offset = metadata.getConstifiedMixedOffset();
+  operand.strides.assign(ranges.size(), b.getIndexAttr(0));
+  AffineMap map = maps[number];
+  for (auto [result, stride] : llvm::zip_equal(
+           map.getResults(), metadata.getConstifiedMixedStrides()))
+    operand.strides[cast<AffineDimExpr>(result).getPosition()] = stride;
+  for (Operation *user : op.getBody()->getArgument(number).getUsers())
+    operand.isUnsigned |= isa<arith::ExtUIOp>(user);
+  return operand;
+}
+
+/// Of some loops that play the same part, the one for the matrix product: the
+/// longest, and of those one along which the operands are contiguous. -1 if
+/// there is none.
+int ContractionLowering::choose(const Operand &first, const Operand &second,
+                                ArrayRef<unsigned> loops) const {
+  int best = -1;
+  auto score = [&](unsigned loop) {
+    return std::tuple(ranges[loop], unitStride(first, loop),
+                      unitStride(second, loop));
+  };
+  for (unsigned loop : loops)
+    if (best < 0 || score(loop) >= score(best))
+      best = int(loop);
+  return best;
+}
+
+Matrix ContractionLowering::matrix(const Operand &operand, int row,
+                                   int column) const {
+  return {operand.flat, operand.offset, operand.strides[row],
+          operand.strides[column], operand.isUnsigned};
+}
+
+void ContractionLowering::run() {
+  if (llvm::is_contained(ranges, 0)) // A sum of nothing.
+    return op.erase();
+  SmallVector<unsigned> rows, columns, sums;
+  for (unsigned loop = 0; loop < ranges.size(); ++loop) {
+    bool left = moves(0, loop), right = moves(1, loop), out = moves(2, loop);
+    if (left && out && !right)
+      rows.push_back(loop);
+    else if (right && out && !left)
+      columns.push_back(loop);
+    else if (left && right && !out)
+      sums.push_back(loop);
+    else if (!(left && right && out))
+      return; // Nothing a tile.dot lowers to; loops will do.
+  }
+  auto longest = [&](ArrayRef<unsigned> loops) {
+    int64_t most = 1;
+    for (unsigned loop : loops)
+      most = std::max(most, ranges[loop]);
+    return most;
+  };
+  if (longest(rows) < 2 || longest(columns) < 2 || sums.empty())
+    return;
+
+  Operand lhs = readOperand(0), rhs = readOperand(1), out = readOperand(2);
+  int m = choose(lhs, out, rows), n = choose(rhs, out, columns);
+  int k = choose(lhs, rhs, sums);
+  // The transposed product, if the result is contiguous along its rows.
+  if (unitStride(out, m) && !unitStride(out, n)) {
+    std::swap(lhs, rhs);
+    std::swap(m, n);
+  }
+
+  // The other loops, those that only sum inside the others.
+  SmallVector<Operand *> operands = {&lhs, &rhs, &out};
+  OpBuilder::InsertionGuard guard(b);
+  for (bool reductions : {false, true})
+    for (unsigned number = 0; number < ranges.size(); ++number) {
+      int loop = int(number);
+      if (loop == m || loop == n || loop == k || ranges[loop] == 1 ||
+          llvm::is_contained(sums, number) != reductions)
+        continue;
+      Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+      Value end = arith::ConstantIndexOp::create(b, loc, ranges[loop]);
+      Value one = arith::ConstantIndexOp::create(b, loc, 1);
+      auto outer = scf::ForOp::create(b, loc, zero, end, one);
+      b.setInsertionPointToStart(outer.getBody());
+      for (Operand *operand : operands)
+        operand->offset =
+            addIndex(b, loc, operand->offset,
+                     multiplyIndex(b, loc, outer.getInductionVar(),
+                                   operand->strides[loop]));
+    }
+  emitProduct(lhs, rhs, out, m, n, k);
+  op.erase();
+}
+
+/// Gives the matrix product operands as it wants them: the left one wide, the
+/// result's columns contiguous.
+void ContractionLowering::emitProduct(Operand lhs, Operand rhs, Operand out,
+                                      int m, int n, int k) {
+  Matrix a = matrix(lhs, m, k), right = matrix(rhs, k, n),
+         c = matrix(out, m, n);
+  AffineMap identity = b.getMultiDimIdentityMap(2);
+  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
+  auto view = [&](const Matrix &part, int64_t rows, int64_t columns) -> Value {
+    SmallVector<int64_t> strides = {knownOrDynamic(part.rowStride),
+                                    knownOrDynamic(part.columnStride)};
+    auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic,
+                                         strides);
+    SmallVector<OpFoldResult> sizes = {b.getIndexAttr(rows),
+                                       b.getIndexAttr(columns)};
+    SmallVector<OpFoldResult> steps = {foldIndex(b, part.rowStride),
+                                       foldIndex(b, part.columnStride)};
+    return memref::ReinterpretCastOp::create(
+        b, loc, MemRefType::get({rows, columns}, part.element(), layout),
+        part.flat, OpFoldResult(indexValue(b, loc, part.offset)), sizes, steps);
+  };
+  auto temporary = [&](int64_t rows, int64_t columns) -> Matrix {
+    Value flat = memref::AllocOp::create(
+        b, loc, MemRefType::get({rows * columns}, c.element()));
+    return {flat, b.getIndexAttr(0), b.getIndexAttr(columns),
+            b.getIndexAttr(1)};
+  };
+
+  if (a.element() != c.element()) {
+    Matrix wide = temporary(ranges[m], ranges[k]);
+    linalg::GenericOp::create(
+        b, loc, view(a, ranges[m], ranges[k]), view(wide, ranges[m], ranges[k]),
+        ArrayRef<AffineMap>{identity, identity}, loops,
+        [&](OpBuilder &nested, Location loc, ValueRange lanes) {
+          Value lane = lanes.front();
+          Type type = c.element();
+          if (isa<FloatType>(type))
+            lane = arith::ExtFOp::create(nested, loc, type, lane);
+          else if (a.isUnsigned)
+            lane = arith::ExtUIOp::create(nested, loc, type, lane);
+          else
+            lane = arith::ExtSIOp::create(nested, loc, type, lane);
+          linalg::YieldOp::create(nested, loc, lane);
+        });
+    a = wide;
+  }
+  Matrix sum = c;
+  bool contiguous = isConstantIntValue(c.columnStride, 1);
+  if (!contiguous) {
+    sum = temporary(ranges[m], ranges[n]);
+    Value zero = arith::ConstantOp::create(b, loc, c.element(),
+                                           b.getZeroAttr(c.element()));
+    linalg::FillOp::create(b, loc, zero, view(sum, ranges[m], ranges[n]));
+  }
+  MatrixKernel(b, loc, machine)
+      .emit(a, right, sum, ranges[m], ranges[n], ranges[k]);
+  if (!contiguous)
+    linalg::GenericOp::create(
+        b, loc, view(sum, ranges[m], ranges[n]), view(c, ranges[m], ranges[n]),
+        ArrayRef<AffineMap>{identity, identity}, loops,
+        [&](OpBuilder &nested, Location loc, ValueRange lanes) {
+          Value total;
+          if (isa<FloatType>(c.element()))
+            total = arith::AddFOp::create(nested, loc, lanes[1], lanes[0]);
+          else
+            total = arith::AddIOp::create(nested, loc, lanes[1], lanes[0]);
+          linalg::YieldOp::create(nested, loc, total);
+        });
+}
+
+struct MicrokernelsPass : impl::CPUMicrokernelsBase<MicrokernelsPass> {
+  using CPUMicrokernelsBase::CPUMicrokernelsBase;
+  void runOnOperation() override {
+    VectorMachine machine = {vectorBytes, vectorRegisters};
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) {
+      if (op->hasAttr(kContractionAttr) && op.hasPureBufferSemantics())
+        ops.push_back(op);
+    });
+    for (linalg::GenericOp op : ops)
+      ContractionLowering(op, machine).run();
+  }
+};
+
+} // namespace
+} // namespace tilec

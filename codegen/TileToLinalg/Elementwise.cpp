@@ -1,0 +1,56 @@
+//===- Elementwise.cpp - arith and math on tiles ----------------*- C++ -*-===//
+//
+// One linalg.generic per op, with the op on scalars as its body. Operands that
+// are the same in every lane go into the body as scalars: then no tile of
+// constants is ever made.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/TileToLinalg/KernelLowering.h"
+
+using namespace mlir;
+
+namespace tilec {
+
+/// The scalar that all lanes of an operand hold, or null.
+static Value uniformScalar(Value operand) {
+  if (!isa<RankedTensorType>(operand.getType()))
+    return operand; // The condition of a select, say.
+  if (auto splat = operand.getDefiningOp<tensor::SplatOp>())
+    return splat.getInput();
+  if (auto fill = operand.getDefiningOp<linalg::FillOp>())
+    return fill.getInputs().front();
+  return {};
+}
+
+void KernelLowering::lowerElementwise(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<Value> inputs;
+  SmallVector<Value> scalars;
+  for (Value operand : op->getOperands()) {
+    scalars.push_back(uniformScalar(operand));
+    if (!scalars.back())
+      inputs.push_back(operand);
+  }
+  auto compute = [&](ValueRange lanes) {
+    SmallVector<Value> operands;
+    for (Value scalar : scalars) {
+      operands.push_back(scalar ? scalar : lanes.front());
+      if (!scalar)
+        lanes = lanes.drop_front();
+    }
+    Operation *made =
+        b.create(loc, op->getName().getIdentifier(), operands,
+                 {type.getElementType()}, op->getAttrs());
+    return SmallVector<Value>{made->getResult(0)};
+  };
+  Value result;
+  if (inputs.empty())
+    result = filled(type.getShape(), compute({}).front());
+  else
+    result = elementwise(inputs, type.getShape(), type.getElementType(),
+                         compute);
+  b.replaceAllUsesWith(op->getResult(0), result);
+}
+
+} // namespace tilec

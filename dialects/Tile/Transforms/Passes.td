@@ -1,0 +1,174 @@
+//===- Passes.td - Passes over the tile dialect --------*- tablegen -*-===//
+//
+// What each pass does, with the IR before and after it, shortened to what
+// matters. They run on any op and take the kernels inside it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_TILE_TRANSFORMS_PASSES_TD
+#define TILEC_TILE_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TileExpandAttention : Pass<"tile-expand-attention"> {
+  let summary = "writes tile.attention out as a loop over the keys";
+  let description = [{
+    Replaces each `tile.attention` by the online softmax: a loop over tiles of
+    `kv_tile` keys that carries, for each row, the greatest score so far, the sum
+    of the exponentials relative to it, and the sum of the values weighted by
+    them. The score and mask regions become ops on tiles.
+
+    Before:
+    ```mlir
+    %o, %lse = tile.attention %q, %K, %V scale %c rows %i kv_tile 32
+      score {} mask { ^bb0(%a: i64, %b: i64): ... tile.yield %0 : i1 }
+      : tensor<64x128xbf16>, !tile.view<?x128xbf16>, !tile.view<?x128xbf16>
+      -> tensor<64x128xf32>, tensor<64xf32>
+    ```
+    After:
+    ```mlir
+    %T = tile.dim %K, 0 : !tile.view<?x128xbf16>
+    %rows = tile.iota %i : tensor<64xi64>
+    %r:3 = scf.for %j = %c0 to %T step %c32
+        iter_args(%m = %lowest, %l = %zero, %o = %zeros) -> ... {
+      %vj = tile.valid %j to %T size 32
+      %keys = tile.iota %j : tensor<32xi64>
+      %mask = ...                       // the region, on 64x32 lanes
+      %seen = tile.select_valid %mask valid [%c64, %vj] pad zero
+      %any = tile.reduce any %seen axes [0, 1] : ... -> tensor<i1>
+      %visit = tensor.extract %any[]
+      %n:3 = scf.if %visit -> ... {
+        %k = tile.load %K[%j, %c0] dims [0, 1] valid [%vj, %c128] pad zero
+        %s0 = tile.dot %q, %k contract [1] x [1] batch [] x [] precision ieee
+        %s = arith.select %seen, %s0, %lowest2
+        // m' = max(m, max s), p = exp2(s c - m' c), a = exp2(m c - m' c),
+        // l' = l a + sum p, o' = o a + p v
+        scf.yield %m2, %l2, %o2
+      } else {
+        scf.yield %m, %l, %o
+      }
+      scf.yield %n#0, %n#1, %n#2
+    }
+    // o / l, or 0 where l is 0
+    ```
+
+    Without a mask there is no `scf.if`; keys beyond the last are masked out by
+    `tile.select_valid ... pad lowest`.
+
+    **Numbers.** All arithmetic is f32. `p` is rounded to the values' type for
+    the second product if that is bf16 or f16, as tensor cores want it; f8 and
+    f64 values are converted to f32 instead. A key that the mask hides has
+    weight 0, which hides its value unless that is infinite or NaN.
+
+    **Reads.** A `tile.gather` of the mask is made for valid rows and keys, one
+    of the score where the mask holds (one that depends on the row alone, or the
+    key alone, where it holds for some key, or row). A gather that depends on
+    neither is made once, in front of the loop.
+
+    **Preconditions.** The extents of query, result and lse are static.
+
+    **Errors.** Dynamic extents; an op in a region that has no form on tiles.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tile::TileDialect"
+  ];
+}
+
+def TileSplitLoops : Pass<"tile-split-loops"> {
+  let summary = "divides loops over tiles into full and partial ranges";
+  let description = [{
+    A loop over the tiles of an axis does the same for every tile, though only
+    the last one is cut off by the axis's end and a mask is all true or all false
+    in most of them. This pass makes several loops of it, in the same order, each
+    over the tiles that need the same:
+
+    * *full*: every position exists and the mask is true on all lanes. The valid
+      extent is the tile size, the mask and the test for it are gone.
+    * *partial*: the loop as it was.
+    * Tiles in which the mask is false everywhere are not visited, if the body is
+      guarded by an `scf.if` on `tile.reduce any` of the mask and does nothing
+      else. (A `tile.load` outside the guard is nothing.)
+
+    Before:
+    ```mlir
+    scf.for %j = %c0 to %T step %c64 {
+      %v = tile.valid %j to %T size 64
+      %mask = ...                      // row >= j, for the rows from %i
+      %any = tile.reduce any %mask axes [0, 1] : tensor<128x64xi1> -> tensor<i1>
+      %visit = tensor.extract %any[] : tensor<i1>
+      scf.if %visit { ... arith.select %mask, %s, %lowest ... }
+    }
+    ```
+    After, if `%i` is a multiple of 128:
+    ```mlir
+    scf.for %j = %c0 to %i step %c64 {                // or to T, if less
+      ... %s ...
+    } {tile.range = "full"}
+    scf.for %j = %i to %i_plus_128 step %c64 {        // or to T, if less
+      %v = tile.valid %j to %T size 64
+      %mask = ...
+      scf.if %visit { ... arith.select %mask, %s, %lowest ... }
+    } {tile.range = "partial"}
+    ```
+
+    Masks are read from `arith` on `tile.iota`, through `tile.broadcast`,
+    `tensor.splat` and `tile.select_valid`; what else a mask depends on is taken
+    to be anything. Only innermost loops with a constant step are split, and each
+    once: `tile.range` marks what the pass has made. Whether a tile is called full
+    or partial does not change a bit of the result.
+
+    With `version-grid` the body of the grid is doubled: where all its tiles are
+    full, their valid extents are constants, and loops are split; otherwise it
+    stays as it was.
+
+    ```mlir
+    scf.forall (%m, %n) = ... {
+      %full = ...                      // valid extents of %m and %n are 64
+      scf.if %full { ... } else { ... }
+    }
+    ```
+
+    Remarks (category `tile-split-loops`): `split`, `grid-versioned`, and
+    `not-split` with the reason.
+  }];
+  let options = [
+    Option<"versionGrid", "version-grid", "bool", /*default=*/"false",
+           "Give grid programs whose tiles are all full a body of their own">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tile::TileDialect"
+  ];
+}
+
+def TileSimplifyPads : Pass<"tile-simplify-pads"> {
+  let summary = "removes tile.select_valid that change nothing";
+  let description = [{
+    Removes a `tile.select_valid` if its operand's invalid lanes hold the pad
+    already (PadAnalysis), if they are not looked at, or if the pad can be given
+    to the `tile.load` that the operand comes from. Where only some axes are so,
+    the op no longer looks at those.
+
+    Before:
+    ```mlir
+    %x = tile.load %X[%i] dims [0] valid [%v] pad zero
+    %y = arith.extf %x : tensor<64xbf16> to tensor<64xf32>
+    %z = tile.select_valid %y valid [%v] pad lowest : tensor<64xf32>
+    %m = tile.reduce max %z axes [0] : tensor<64xf32> -> tensor<f32>
+    ```
+    After:
+    ```mlir
+    %x = tile.load %X[%i] dims [0] valid [%v] pad lowest
+    %y = arith.extf %x : tensor<64xbf16> to tensor<64xf32>
+    %m = tile.reduce max %y axes [0] : tensor<64xf32> -> tensor<f32>
+    ```
+
+    Nothing is assumed of numbers: 0 times something unknown is not 0, as it may
+    be infinite.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+#endif // TILEC_TILE_TRANSFORMS_PASSES_TD

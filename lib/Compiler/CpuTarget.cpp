@@ -1,0 +1,270 @@
+//===- CpuTarget.cpp - From a typed kernel to a run on the host -*- C++ -*-===//
+//
+// Glue between the stages; each of them is a library of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Compiler/CpuTarget.h"
+#include "lib/Frontend/Lowering/Lowering.h"
+#include "lib/Frontend/Schedule.h"
+#include "lib/Runtime/NarrowFloat.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+#include <chrono>
+
+using namespace tilec;
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// The word at a line and column of a file of the program; invalid if there is
+/// no such place.
+static SourceRange wordAt(const SourceManager &sources, llvm::StringRef name,
+                          unsigned line, unsigned column) {
+  for (unsigned file = 0; file < sources.getNumFiles(); ++file) {
+    if (sources.getName(file) != name)
+      continue;
+    llvm::StringRef text = sources.getText(file);
+    size_t offset = 0;
+    for (; line > 1; --line) {
+      offset = text.find('\n', offset);
+      if (offset == llvm::StringRef::npos)
+        return {};
+      ++offset;
+    }
+    offset = std::min<size_t>(offset + (column ? column - 1 : 0), text.size());
+    size_t length =
+        text.substr(offset)
+            .take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
+            .size();
+    size_t end = std::min(offset + std::max<size_t>(length, 1), text.size());
+    return {sources.getLoc(file, offset), sources.getLoc(file, end)};
+  }
+  return {};
+}
+
+static SourceRange rangeOf(mlir::Location loc, const SourceManager &sources) {
+  auto place = loc->findInstanceOf<mlir::FileLineColLoc>();
+  if (!place)
+    return {};
+  return wordAt(sources, place.getFilename().getValue(), place.getLine(),
+                place.getColumn());
+}
+
+DiagnosticBridge::DiagnosticBridge(mlir::MLIRContext &context, Program &program)
+    : context(context) {
+  handler = context.getDiagEngine().registerHandler(
+      [&program](mlir::Diagnostic &diagnostic) {
+        SourceRange range = rangeOf(diagnostic.getLocation(), program.sources);
+        Diagnostic *made = nullptr;
+        switch (diagnostic.getSeverity()) {
+        case mlir::DiagnosticSeverity::Error:
+          made = &program.diags.error(range, diagnostic.str());
+          break;
+        case mlir::DiagnosticSeverity::Warning:
+          made = &program.diags.warning(range, diagnostic.str());
+          break;
+        case mlir::DiagnosticSeverity::Note:
+        case mlir::DiagnosticSeverity::Remark:
+          made = &program.diags.remark(range, diagnostic.str());
+          break;
+        }
+        for (mlir::Diagnostic &note : diagnostic.getNotes())
+          made->note(rangeOf(note.getLocation(), program.sources), note.str());
+      });
+}
+
+DiagnosticBridge::~DiagnosticBridge() {
+  context.getDiagEngine().eraseHandler(handler);
+}
+
+std::unique_ptr<mlir::MLIRContext> tilec::makeContext(llvm::StringRef remarks) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  // One kernel is too small for threads to pay within the compiler.
+  auto context = std::make_unique<mlir::MLIRContext>(
+      registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false);
+  if (!remarks.empty()) {
+    mlir::remark::RemarkCategories categories;
+    categories.all = remarks.str();
+    // Printed through the diagnostic handlers, so that they carry source lines;
+    // a failure to set them up only means that there are none.
+    (void)mlir::remark::enableOptimizationRemarks(
+        *context, nullptr,
+        std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,
+        /*printAsEmitRemarks=*/true);
+  }
+  return context;
+}
+
+//===----------------------------------------------------------------------===//
+// Specialization
+//===----------------------------------------------------------------------===//
+
+Specialization Specialization::of(const typed::Kernel &kernel,
+                                  const BoundLaunch &launch) {
+  Specialization result;
+  for (const typed::Dimension *dim : kernel.dims)
+    if (dim->isWhole)
+      result.extents[dim->name] = launch.extents.lookup(dim->name);
+  for (const typed::Param *param : kernel.params) {
+    int unit = -1;
+    if (const auto *view =
+            std::get_if<TensorView>(&launch.args[param->index])) {
+      // Of several (extents of 1 have arbitrary strides) the last serves best.
+      for (unsigned i = 0; i < view->rank(); ++i)
+        if (view->strides[i] == 1)
+          unit = static_cast<int>(i);
+    }
+    result.unitStride.push_back(unit);
+  }
+  return result;
+}
+
+/// Replaces tile sizes by those of `entries`, which win over everything in the
+/// source. False after reporting a name that is no tile.
+static bool overrideSchedule(typed::Kernel &kernel,
+                             const llvm::StringMap<int64_t> &entries,
+                             DiagnosticEngine &diags) {
+  for (const auto &entry : entries) {
+    llvm::SmallVector<llvm::StringRef> names;
+    bool found = false;
+    for (typed::Axis *axis : kernel.axes) {
+      if (!axis->isTile())
+        continue;
+      names.push_back(axis->name);
+      if (axis->name == entry.getKey()) {
+        axis->tileSize = entry.getValue();
+        found = true;
+      }
+    }
+    if (!kernel.attentions.empty())
+      names.push_back("kv");
+    if (entry.getKey() == "kv")
+      for (typed::Attention *attention : kernel.attentions) {
+        attention->kvTile = entry.getValue();
+        found = true;
+      }
+    if (found)
+      continue;
+    Diagnostic &error = diags.error(
+        kernel.range, "kernel '" + llvm::Twine(kernel.name) +
+                          "' has no tile '" + entry.getKey() + "' to schedule");
+    if (names.empty())
+      error.remedy("it has no tiles; leave the entry out");
+    else
+      error.remedy("its tiles are: " + llvm::join(names, ", "));
+    return false;
+  }
+  return true;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp>
+tilec::buildTileModule(Program &program, typed::Kernel &kernel,
+                       const Specialization &specialization,
+                       const CompileOptions &options,
+                       mlir::MLIRContext &context) {
+  assignSchedule(kernel, "cpu", specialization.extents);
+  if (!overrideSchedule(kernel, options.schedule, program.diags))
+    return nullptr;
+  LoweringOptions lowering;
+  lowering.dims = specialization.extents;
+  lowering.reportDivisionByZero = options.checked;
+  lowering.unitStride.assign(specialization.unitStride.begin(),
+                             specialization.unitStride.end());
+  return lowerKernel(kernel, lowering, context, program.sources);
+}
+
+//===----------------------------------------------------------------------===//
+// CpuExecutable
+//===----------------------------------------------------------------------===//
+
+static cpu::Argument toCpuArgument(const typed::Param &param,
+                                   const Argument &arg) {
+  if (const auto *view = std::get_if<TensorView>(&arg))
+    return cpu::Argument::tensor(view->data, view->shape, view->strides);
+  const auto &scalar = std::get<ScalarValue>(arg);
+  if (param.dtype == DType::F64)
+    return cpu::Argument::f64(scalar.real);
+  if (isNarrowFloat(param.dtype))
+    return cpu::Argument::integer(
+        static_cast<int64_t>(encodeFloat(param.dtype, scalar.real)));
+  if (isNarrowFloat(param.dtype))
+    return cpu::Argument::integer(
+        static_cast<int64_t>(encodeFloat(param.dtype, scalar.real)));
+  if (isFloat(param.dtype))
+    return cpu::Argument::f32(static_cast<float>(scalar.real));
+  return cpu::Argument::integer(scalar.integer);
+}
+
+static llvm::SmallVector<cpu::Argument>
+toCpuArguments(const typed::Kernel &kernel, const BoundLaunch &launch) {
+  llvm::SmallVector<cpu::Argument> args;
+  for (const typed::Param *param : kernel.params)
+    args.push_back(toCpuArgument(*param, launch.args[param->index]));
+  return args;
+}
+
+std::unique_ptr<CpuExecutable>
+CpuExecutable::create(Program &program, typed::Kernel &kernel,
+                      const Specialization &specialization,
+                      const CompileOptions &options) {
+  auto start = std::chrono::steady_clock::now();
+  std::unique_ptr<mlir::MLIRContext> context =
+      makeContext(options.pipeline.remarks);
+  DiagnosticBridge bridge(*context, program);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      buildTileModule(program, kernel, specialization, options, *context);
+  if (!module)
+    return nullptr;
+  llvm::raw_ostream &dump = options.dump ? *options.dump : llvm::errs();
+  if (runTilePipeline(*module, options.pipeline, dump) != PipelineResult::Done)
+    return nullptr;
+  cpu::CompileOptions cpuOptions;
+  cpuOptions.checked = options.checked;
+  llvm::Expected<std::unique_ptr<cpu::CompiledKernel>> compiled =
+      cpu::compile(*module, kernel.name, cpuOptions);
+  if (!compiled) {
+    program.diags.error(kernel.range, llvm::toString(compiled.takeError()));
+    return nullptr;
+  }
+  auto result = std::make_unique<CpuExecutable>();
+  result->compiled = std::move(*compiled);
+  result->milliseconds = std::chrono::duration<double, std::milli>(
+                             std::chrono::steady_clock::now() - start)
+                             .count();
+  return result;
+}
+
+int64_t CpuExecutable::numPrograms(const typed::Kernel &kernel,
+                                   const BoundLaunch &launch) const {
+  return compiled->numPrograms(toCpuArguments(kernel, launch));
+}
+
+bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
+                        const BoundLaunch &launch, unsigned threads) {
+  cpu::ReportSink reports;
+  cpu::RunOptions options;
+  options.threads = threads;
+  if (llvm::Error error =
+          compiled->run(toCpuArguments(kernel, launch), reports, options)) {
+    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    return false;
+  }
+  bool good = true;
+  for (const cpu::Report &report : reports.reports()) {
+    const cpu::Site &site = report.site;
+    Diagnostic &error = program.diags.error(
+        wordAt(program.sources, site.file, site.line, site.column),
+        report.message());
+    if (site.kind == cpu::SiteKind::OutOfRange)
+      error.remedy("guard the access with 'where', or correct the index; such "
+                   "reads give 0");
+    good = false;
+  }
+  return good;
+}

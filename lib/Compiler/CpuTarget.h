@@ -1,0 +1,88 @@
+//===- CpuTarget.h - From a typed kernel to a run on the host ---*- C++ -*-===//
+//
+// Specializes a kernel for a launch (the extents of its whole axes and which
+// dimension of each tensor is contiguous), compiles it for the host and runs
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_COMPILER_CPUTARGET_H
+#define TILEC_COMPILER_CPUTARGET_H
+
+#include "codegen/CPU/JIT.h"
+#include "lib/Compiler/Pipelines.h"
+#include "lib/Compiler/Program.h"
+#include "lib/Launch/Launch.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+
+namespace tilec {
+
+struct CompileOptions {
+  /// Entries that override the schedule in the source: "m" -> 64.
+  llvm::StringMap<int64_t> schedule;
+  PipelineOptions pipeline;
+  /// Report indices out of range.
+  bool checked = true;
+  /// Where IR that was asked for goes.
+  llvm::raw_ostream *dump = nullptr;
+};
+
+/// What a kernel is specialized on.
+struct Specialization {
+  llvm::StringMap<int64_t> extents; // Of dimensions that are whole axes.
+  /// For each parameter the dimension whose stride is 1, or -1.
+  llvm::SmallVector<int> unitStride;
+
+  static Specialization of(const typed::Kernel &kernel,
+                           const BoundLaunch &launch);
+};
+
+/// The kernel in the tile dialect, before any pass. Settles the schedule of
+/// `kernel` on the way. Null after reporting to `program.diags`.
+mlir::OwningOpRef<mlir::ModuleOp>
+buildTileModule(Program &program, typed::Kernel &kernel,
+                const Specialization &specialization,
+                const CompileOptions &options, mlir::MLIRContext &context);
+
+/// Routes MLIR's diagnostics into a program's, with their source lines.
+class DiagnosticBridge {
+public:
+  DiagnosticBridge(mlir::MLIRContext &context, Program &program);
+  ~DiagnosticBridge();
+
+private:
+  mlir::MLIRContext &context;
+  uint64_t handler;
+};
+
+/// Makes a context with all of tilec's dialects; remarks as `remarks` asks.
+std::unique_ptr<mlir::MLIRContext> makeContext(llvm::StringRef remarks = "");
+
+/// A kernel compiled for the host.
+class CpuExecutable {
+public:
+  /// Null after reporting to `program.diags`.
+  static std::unique_ptr<CpuExecutable>
+  create(Program &program, typed::Kernel &kernel,
+         const Specialization &specialization, const CompileOptions &options);
+
+  /// Runs it. False after reporting errors (an index out of range, a failed
+  /// assert) to `program.diags`. The launch must fit the specialization.
+  bool run(Program &program, const typed::Kernel &kernel,
+           const BoundLaunch &launch, unsigned threads = 0);
+
+  int64_t numPrograms(const typed::Kernel &kernel,
+                      const BoundLaunch &launch) const;
+  /// Milliseconds from the typed kernel to machine code.
+  double compileMilliseconds() const { return milliseconds; }
+
+private:
+  std::unique_ptr<cpu::CompiledKernel> compiled;
+  double milliseconds = 0;
+};
+
+} // namespace tilec
+
+#endif // TILEC_COMPILER_CPUTARGET_H

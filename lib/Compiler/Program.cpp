@@ -1,0 +1,107 @@
+//===- Program.cpp - A .tile program, loaded --------------------*- C++ -*-===//
+//
+// Loading and look-up; the work is done by the parser and the analysis.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Compiler/Program.h"
+#include "lib/Frontend/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+
+using namespace tilec;
+
+std::string tilec::standardLibraryPath() {
+  if (std::optional<std::string> path =
+          llvm::sys::Process::GetEnv("TILEC_STD_PATH"))
+    return *path;
+  // The address of any function of this program finds the executable.
+  std::string executable = llvm::sys::fs::getMainExecutable(
+      nullptr, reinterpret_cast<void *>(&standardLibraryPath));
+  llvm::SmallString<256> beside(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
+  llvm::sys::path::append(beside, "std");
+  if (llvm::sys::fs::is_directory(beside))
+    return std::string(beside);
+  return TILEC_SOURCE_STD;
+}
+
+static std::vector<std::string>
+withStandardLibrary(llvm::ArrayRef<std::string> searchPaths) {
+  std::vector<std::string> paths = searchPaths.vec();
+  paths.push_back(standardLibraryPath());
+  return paths;
+}
+
+std::unique_ptr<Program>
+Program::load(llvm::StringRef path, llvm::ArrayRef<std::string> searchPaths) {
+  auto program = std::make_unique<Program>();
+  program->tree =
+      loadProgram(path, withStandardLibrary(searchPaths), program->sources,
+                  program->context, program->diags);
+  return program;
+}
+
+std::unique_ptr<Program>
+Program::loadText(llvm::StringRef name, llvm::StringRef text,
+                  llvm::ArrayRef<std::string> searchPaths) {
+  auto program = std::make_unique<Program>();
+  unsigned file = program->sources.addFile(name.str(), text.str());
+  program->tree =
+      loadProgram(file, withStandardLibrary(searchPaths), program->sources,
+                  program->context, program->diags);
+  return program;
+}
+
+std::vector<const ast::KernelDecl *> Program::getKernels() const {
+  std::vector<const ast::KernelDecl *> kernels;
+  if (tree)
+    for (const ast::Decl *decl : tree->main().decls)
+      if (const auto *kernel = llvm::dyn_cast<ast::KernelDecl>(decl))
+        kernels.push_back(kernel);
+  return kernels;
+}
+
+const ast::KernelDecl *Program::findKernel(llvm::StringRef name) {
+  std::vector<const ast::KernelDecl *> own = getKernels();
+  if (name.empty()) {
+    if (own.size() == 1)
+      return own.front();
+    if (own.empty()) {
+      diags.error({}, "the file has no kernel")
+          .remedy("add one: 'kernel name(X: f32[N], Y: out f32[N]) { Y = X }'");
+      return nullptr;
+    }
+    Diagnostic &error = diags.error({}, "the file has several kernels");
+    for (const ast::KernelDecl *kernel : own)
+      error.note(kernel->getNameRange(), "'" + kernel->getName() + "'");
+    error.remedy("name the one you mean");
+    return nullptr;
+  }
+
+  llvm::SmallVector<llvm::StringRef> names;
+  if (tree)
+    for (const ast::File *file : tree->files)
+      for (const ast::Decl *decl : file->decls)
+        if (const auto *kernel = llvm::dyn_cast<ast::KernelDecl>(decl)) {
+          if (kernel->getName() == name)
+            return kernel;
+          names.push_back(kernel->getName());
+        }
+  Diagnostic &error = diags.error({}, "there is no kernel '" + name + "'");
+  llvm::StringRef nearest = nearestName(name, names);
+  if (!nearest.empty())
+    error.remedy("did you mean '" + nearest + "'?");
+  else
+    error.remedy(names.empty() ? std::string("the file has no kernel")
+                               : "the kernels are: " + llvm::join(names, ", "));
+  return nullptr;
+}
+
+std::unique_ptr<typed::Kernel> Program::analyze(const ast::KernelDecl &decl,
+                                                const CompileTimeArgs &args,
+                                                llvm::StringRef target) {
+  return analyzeKernel(*tree, decl, args, target, diags);
+}

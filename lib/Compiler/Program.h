@@ -1,0 +1,67 @@
+//===- Program.h - A .tile program, loaded ----------------------*- C++ -*-===//
+//
+// The first stage of every use of the compiler: the text of a file and of all
+// it imports, parsed, with the diagnostics found so far. Kernels of it are then
+// analyzed, any number of times with different compile-time parameters.
+//
+//   auto program = Program::load("attend.tile", {});
+//   if (program->diags.hasErrors()) ...
+//   const ast::KernelDecl *decl = program->findKernel("attend");
+//   std::unique_ptr<typed::Kernel> kernel = program->analyze(*decl, args,
+//   "cpu");
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_COMPILER_PROGRAM_H
+#define TILEC_COMPILER_PROGRAM_H
+
+#include "lib/Frontend/AST.h"
+#include "lib/Frontend/Sema.h"
+#include "lib/Support/Diagnostics.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilec {
+
+class Program {
+public:
+  /// Reads and parses a file and its imports, which are looked for next to the
+  /// importing file, then in `searchPaths`, then in the standard library.
+  /// Never null: errors, a missing file included, are in `diags`.
+  static std::unique_ptr<Program> load(llvm::StringRef path,
+                                       llvm::ArrayRef<std::string> searchPaths);
+  /// The same for text in memory; `name` is what messages print.
+  static std::unique_ptr<Program>
+  loadText(llvm::StringRef name, llvm::StringRef text,
+           llvm::ArrayRef<std::string> searchPaths);
+
+  /// The kernels of the main file, in source order.
+  std::vector<const ast::KernelDecl *> getKernels() const;
+
+  /// The kernel called `name` in any file of the program. With an empty name
+  /// the only kernel of the main file. Null after reporting an error that lists
+  /// the kernels there are.
+  const ast::KernelDecl *findKernel(llvm::StringRef name);
+
+  /// See analyzeKernel. Null after reporting errors.
+  std::unique_ptr<typed::Kernel> analyze(const ast::KernelDecl &decl,
+                                         const CompileTimeArgs &args,
+                                         llvm::StringRef target);
+
+  SourceManager sources;
+  DiagnosticEngine diags{sources};
+  /// Null if the main file could not be read.
+  ast::Program *tree = nullptr;
+
+private:
+  ASTContext context;
+};
+
+/// Where the standard library is: TILEC_STD_PATH from the environment, the
+/// folder `std` beside the executable's folder, or the one of the source tree.
+std::string standardLibraryPath();
+
+} // namespace tilec
+
+#endif // TILEC_COMPILER_PROGRAM_H

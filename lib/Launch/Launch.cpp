@@ -1,0 +1,247 @@
+//===- Launch.cpp - Matching arguments with a kernel ------------*- C++ -*-===//
+//
+// The checks are made in an order in which each can rely on those before:
+// kinds and dtypes, ranks and extents, constraints, overlap.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Launch/Launch.h"
+#include "lib/Frontend/Evaluate.h"
+#include "lib/Runtime/Overlap.h"
+
+using namespace tilec;
+
+std::string tilec::typeText(const typed::Param &param) {
+  std::string text = dtypeName(param.dtype).str();
+  if (!param.isTensor)
+    return text;
+  text += '[';
+  for (auto [i, extent] : llvm::enumerate(param.shape)) {
+    if (i)
+      text += ", ";
+    text += extent.dim ? extent.dim->name.str()
+                       : llvm::Twine(extent.constant).str();
+  }
+  return text + ']';
+}
+
+std::optional<Extents> tilec::shapeOf(const typed::Param &param,
+                                      const llvm::StringMap<int64_t> &extents) {
+  Extents shape;
+  for (const typed::Param::Extent &extent : param.shape) {
+    if (!extent.dim) {
+      shape.push_back(extent.constant);
+      continue;
+    }
+    auto found = extents.find(extent.dim->name);
+    if (found == extents.end())
+      return std::nullopt;
+    shape.push_back(found->second);
+  }
+  return shape;
+}
+
+namespace {
+/// The state of one binding.
+class Binder {
+public:
+  Binder(const typed::Kernel &kernel, DiagnosticEngine &diags)
+      : kernel(kernel), diags(diags) {}
+
+  bool bindTensor(const typed::Param &param, const TensorView &view);
+  bool bindScalar(const typed::Param &param, Argument &arg);
+  bool checkRequirements();
+  bool checkOverlap();
+
+  const typed::Kernel &kernel;
+  DiagnosticEngine &diags;
+  BoundLaunch launch;
+
+private:
+  /// Who gave a dimension its extent.
+  struct Origin {
+    const typed::Param *param;
+    unsigned position;
+  };
+  llvm::StringMap<Origin> origins;
+};
+} // namespace
+
+bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
+  if (view.dtype != param.dtype) {
+    diags
+        .error(param.range, "argument '" + param.name + "' is expected to be " +
+                                dtypeName(param.dtype) + ", got " +
+                                dtypeName(view.dtype))
+        .remedy("convert the array, or declare the parameter as '" +
+                dtypeName(view.dtype) + "'");
+    return false;
+  }
+  if (view.rank() != param.shape.size()) {
+    diags
+        .error(param.range,
+               "argument '" + param.name + "' is expected to have " +
+                   llvm::Twine(param.shape.size()) + " dimensions " +
+                   typeText(param) + ", got " + toString(view))
+        .remedy("reshape the array or change the parameter's type");
+    return false;
+  }
+  bool good = true;
+  for (auto [i, extent] : llvm::enumerate(param.shape)) {
+    int64_t actual = view.shape[i];
+    if (!extent.dim) {
+      if (actual != extent.constant) {
+        diags
+            .error(param.range, "dimension " + llvm::Twine(i) + " of '" +
+                                    param.name + "' is expected to be " +
+                                    llvm::Twine(extent.constant) + ", got " +
+                                    llvm::Twine(actual))
+            .remedy("pass an array of that extent, or name the dimension to "
+                    "allow any");
+        good = false;
+      }
+      continue;
+    }
+    llvm::StringRef name = extent.dim->name;
+    auto [entry, isNew] =
+        origins.try_emplace(name, Origin{&param, static_cast<unsigned>(i)});
+    if (isNew) {
+      launch.extents[name] = actual;
+    } else if (launch.extents[name] != actual) {
+      const Origin &first = entry->second;
+      diags
+          .error(param.range, "dimension '" + name + "' disagrees: it is " +
+                                  llvm::Twine(launch.extents[name]) + " in '" +
+                                  first.param->name + "' (dimension " +
+                                  llvm::Twine(first.position) + ") and " +
+                                  llvm::Twine(actual) + " in '" + param.name +
+                                  "' (dimension " + llvm::Twine(i) + ")")
+          .note(first.param->range,
+                "'" + first.param->name + "' is " + typeText(*first.param))
+          .remedy("pass arrays whose extents agree, or give the dimensions "
+                  "different names");
+      good = false;
+    }
+  }
+  return good;
+}
+
+bool Binder::bindScalar(const typed::Param &param, Argument &arg) {
+  if (auto *scalar = std::get_if<ScalarValue>(&arg)) {
+    *scalar = convertScalar(*scalar, param.dtype);
+    return true;
+  }
+  if (!param.defaultValue) {
+    diags
+        .error(param.range, "scalar '" + param.name + "' of type " +
+                                dtypeName(param.dtype) +
+                                " has no value and no default")
+        .remedy("pass a value for '" + param.name + "'");
+    return false;
+  }
+  llvm::Expected<ScalarValue> value = evaluateScalar(*param.defaultValue, {});
+  if (!value) {
+    diags.error(param.range, llvm::toString(value.takeError()));
+    return false;
+  }
+  arg = convertScalar(*value, param.dtype);
+  return true;
+}
+
+bool Binder::checkRequirements() {
+  ScalarBindings bindings;
+  bindings.dims = launch.extents;
+  for (const typed::Param *param : kernel.params)
+    if (const auto *scalar =
+            std::get_if<ScalarValue>(&launch.args[param->index]))
+      bindings.params[param->name] = *scalar;
+  bool good = true;
+  for (const typed::Expr *requirement : kernel.requirements) {
+    llvm::Expected<bool> holds = evaluateRequirement(*requirement, bindings);
+    if (!holds) {
+      diags.error(requirement->range, llvm::toString(holds.takeError()));
+      good = false;
+    } else if (!*holds) {
+      Diagnostic &error =
+          diags.error(requirement->range,
+                      "the arguments do not meet the requirement '" +
+                          diags.getSources().getText(requirement->range) + "'");
+      for (const typed::Dimension *dim : kernel.dims)
+        if (launch.extents.count(dim->name))
+          error.note(dim->range, dim->name + " = " +
+                                     llvm::Twine(launch.extents[dim->name]));
+      error.remedy("pass arrays whose extents meet it");
+      good = false;
+    }
+  }
+  return good;
+}
+
+bool Binder::checkOverlap() {
+  bool good = true;
+  for (const typed::Param *written : kernel.params) {
+    if (!written->isTensor || written->access == ast::Access::In)
+      continue;
+    const auto &view = std::get<TensorView>(launch.args[written->index]);
+    if (selfOverlaps(view)) {
+      diags
+          .error(written->range, "argument '" + written->name +
+                                     "' is written, but several of its indices "
+                                     "are one element: " +
+                                     toString(view))
+          .remedy("pass an array without broadcast (zero-stride) dimensions");
+      good = false;
+    }
+    for (const typed::Param *other : kernel.params) {
+      if (!other->isTensor || other == written)
+        continue;
+      // A pair of two written tensors is seen twice; report it once.
+      if (other->access != ast::Access::In && other->index < written->index)
+        continue;
+      if (mayOverlap(view, std::get<TensorView>(launch.args[other->index]))) {
+        diags
+            .error(written->range, "arguments '" + written->name + "' and '" +
+                                       other->name + "' share memory, and '" +
+                                       written->name + "' is written")
+            .note(other->range, "'" + other->name + "' is declared here")
+            .remedy("pass separate arrays, or make it one 'inout' parameter");
+        good = false;
+      }
+    }
+  }
+  return good;
+}
+
+std::optional<BoundLaunch> tilec::bindLaunch(const typed::Kernel &kernel,
+                                             llvm::ArrayRef<Argument> args,
+                                             DiagnosticEngine &diags) {
+  Binder binder(kernel, diags);
+  if (args.size() != kernel.params.size()) {
+    diags
+        .error(kernel.range, "kernel '" + llvm::Twine(kernel.name) +
+                                 "' takes " +
+                                 llvm::Twine(kernel.params.size()) +
+                                 " arguments, got " + llvm::Twine(args.size()))
+        .remedy("pass one argument per parameter, in order");
+    return std::nullopt;
+  }
+  binder.launch.args.assign(args.begin(), args.end());
+  bool good = true;
+  for (const typed::Param *param : kernel.params) {
+    Argument &arg = binder.launch.args[param->index];
+    if (!param->isTensor) {
+      good &= binder.bindScalar(*param, arg);
+    } else if (const auto *view = std::get_if<TensorView>(&arg)) {
+      good &= binder.bindTensor(*param, *view);
+    } else {
+      diags
+          .error(param->range, "tensor '" + param->name + "' of type " +
+                                   typeText(*param) + " has no value")
+          .remedy("pass an array for '" + param->name + "'");
+      good = false;
+    }
+  }
+  if (!good || !binder.checkRequirements() || !binder.checkOverlap())
+    return std::nullopt;
+  return std::move(binder.launch);
+}

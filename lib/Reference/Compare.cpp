@@ -1,0 +1,76 @@
+//===- Compare.cpp - How far two arrays are apart ---------------*- C++ -*-===//
+//
+// Tolerances: half a unit in the last place of the stored type (a result in the
+// other half of a rounding interval is one unit off), plus what f32 arithmetic
+// and reassociated sums leave, relative to the largest magnitude in the array.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Reference/Reference.h"
+#include <cmath>
+
+using namespace tilec;
+
+/// Relative to an element, and to the largest element.
+static std::pair<double, double> tolerances(DType dtype) {
+  if (!isFloat(dtype))
+    return {0, 0};
+  if (dtype == DType::F64)
+    return {1e-11, 1e-11};
+  return {1e-4 + 1.01 * floatFormat(dtype).epsilon, 1e-5};
+}
+
+DType tilec::coarsestFloat(const typed::Kernel &kernel) {
+  DType coarsest = DType::F64;
+  for (const typed::Param *param : kernel.params)
+    if (param->isTensor && isFloat(param->dtype) &&
+        floatFormat(param->dtype).epsilon > floatFormat(coarsest).epsilon)
+      coarsest = param->dtype;
+  return coarsest;
+}
+
+Comparison tilec::compareArrays(const TensorView &actual,
+                                const TensorView &expected, DType coarsest) {
+  Comparison result;
+  double largest = 0;
+  forEachElement(expected, [&](void *element, int64_t) {
+    double value = std::fabs(loadAsDouble(expected.dtype, element));
+    if (std::isfinite(value))
+      largest = std::max(largest, value);
+  });
+  auto [perElement, perArray] = tolerances(actual.dtype);
+  // What is rounded on the way may add up to an error of the largest element.
+  if (isFloat(actual.dtype) &&
+      floatFormat(coarsest).epsilon > floatFormat(DType::F32).epsilon)
+    perArray += floatFormat(coarsest).epsilon / 4;
+  result.tolerance = perElement + perArray;
+
+  // Walked in step: both in row-major order of one shape.
+  std::vector<double> wanted;
+  wanted.reserve(static_cast<size_t>(expected.numElements()));
+  forEachElement(expected, [&](void *element, int64_t) {
+    wanted.push_back(loadAsDouble(expected.dtype, element));
+  });
+  forEachElement(actual, [&](void *element, int64_t i) {
+    double a = loadAsDouble(actual.dtype, element), b = wanted[i];
+    bool agrees;
+    if (std::isnan(a) || std::isnan(b)) {
+      agrees = std::isnan(a) && std::isnan(b);
+    } else if (std::isinf(a) || std::isinf(b)) {
+      agrees = a == b;
+    } else {
+      double error = std::fabs(a - b);
+      double scale = std::max(std::fabs(b), largest * 1e-3);
+      result.maxAbsolute = std::max(result.maxAbsolute, error);
+      if (scale > 0)
+        result.maxRelative = std::max(result.maxRelative, error / scale);
+      agrees = error <= perElement * std::fabs(b) + perArray * largest;
+    }
+    if (!agrees) {
+      if (result.firstMismatch < 0)
+        result.firstMismatch = i;
+      ++result.mismatches;
+    }
+  });
+  return result;
+}

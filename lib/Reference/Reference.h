@@ -1,0 +1,51 @@
+//===- Reference.h - What a kernel means, evaluated slowly ------*- C++ -*-===//
+//
+// An evaluator of elaborated kernels that shares nothing with the compiler
+// behind the front end: no tiles are padded, no loops are split, nothing is
+// vectorized or fused. Every value is a dense array over exactly the valid
+// positions of its axes; floats are computed in double precision, integers in
+// 64 bits and wrapped to their type, and attention is a plain softmax over all
+// keys. It is what `tilec run --check` compares with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_REFERENCE_REFERENCE_H
+#define TILEC_REFERENCE_REFERENCE_H
+
+#include "lib/Frontend/TypedAST.h"
+#include "lib/Launch/Launch.h"
+#include "llvm/Support/Error.h"
+
+namespace tilec {
+
+/// Runs `kernel` on the arguments of `launch`, writing its outputs through
+/// their views. The schedule of the kernel must be settled (its tile sizes
+/// decide what one program sees, and must not change the result). Fails only if
+/// memory runs out.
+llvm::Error evaluateReference(const typed::Kernel &kernel,
+                              const BoundLaunch &launch);
+
+/// How far two arrays are apart.
+struct Comparison {
+  double maxAbsolute = 0; // Over elements that are finite in both.
+  double maxRelative = 0; // |a - b| / max(|b|, the largest |b| * 1e-3).
+  int64_t mismatches = 0; // Beyond the tolerance, or not both NaN or one inf.
+  int64_t firstMismatch = -1; // Row-major position.
+  double tolerance = 0;
+  bool agrees() const { return mismatches == 0; }
+};
+
+/// Compares `actual` with `expected` element by element, allowing what rounding
+/// to `actual`'s type and reassociating sums of f32 can explain. `coarsest` is
+/// the float type with the fewest significand bits that the kernel computes
+/// with: attention rounds its weights to the type of the values, for one.
+Comparison compareArrays(const TensorView &actual, const TensorView &expected,
+                         DType coarsest);
+
+/// The float type of a kernel's tensors with the fewest significand bits; f64
+/// if none is a float.
+DType coarsestFloat(const typed::Kernel &kernel);
+
+} // namespace tilec
+
+#endif // TILEC_REFERENCE_REFERENCE_H

@@ -1,0 +1,568 @@
+//===- Harness.cpp - Runs kernels and compares the results ------*- C++ -*-===//
+//
+// See Harness.h. Executables and analyzed kernels are kept for the whole
+// process, by everything that goes into them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/Integration/Harness.h"
+
+#include "lib/Runtime/NarrowFloat.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <cstring>
+
+using namespace tilec;
+using namespace tilec::test;
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+llvm::StringRef test::layoutName(Layout layout) {
+  switch (layout) {
+  case Layout::RowMajor:
+    return "row-major";
+  case Layout::Transposed:
+    return "transposed";
+  case Layout::Gaps2:
+    return "gaps of 2";
+  case Layout::Gaps3:
+    return "gaps of 3";
+  case Layout::Padded:
+    return "padded";
+  case Layout::Offset:
+    return "offset";
+  case Layout::Reversed:
+    return "reversed";
+  case Layout::Broadcast:
+    return "broadcast";
+  case Layout::BroadcastLast:
+    return "broadcast last";
+  }
+  llvm_unreachable("not a layout");
+}
+
+llvm::ArrayRef<Layout> test::inputLayouts() {
+  static constexpr Layout all[] = {
+      Layout::RowMajor, Layout::Transposed, Layout::Gaps2,
+      Layout::Gaps3,    Layout::Padded,     Layout::Offset,
+      Layout::Reversed, Layout::Broadcast,  Layout::BroadcastLast};
+  return all;
+}
+
+llvm::ArrayRef<Layout> test::outputLayouts() {
+  return inputLayouts().drop_back(2);
+}
+
+static Array unwrap(llvm::Expected<Array> array) {
+  if (!array)
+    FAIL(llvm::toString(array.takeError()));
+  return std::move(*array);
+}
+
+/// Memory for a shape in a layout, and the view of it.
+static std::pair<Array, TensorView> allocate(DType dtype, const Shape &shape,
+                                             Layout layout, bool isWritten) {
+  constexpr size_t guard = Array::defaultGuardBytes;
+  size_t rank = shape.size();
+  std::vector<int64_t> strides(rank);
+  auto stridesFrom = [&](int64_t inner, int64_t rowGap) {
+    int64_t stride = inner;
+    for (size_t d = rank; d-- > 0;) {
+      strides[d] = stride;
+      stride = stride * std::max<int64_t>(shape[d], 1) + rowGap;
+    }
+  };
+  bool isBroadcast =
+      layout == Layout::Broadcast || layout == Layout::BroadcastLast;
+  REQUIRE(!(isBroadcast && isWritten));
+  if (rank == 0)
+    layout = Layout::RowMajor;
+  switch (layout) {
+  case Layout::RowMajor:
+    stridesFrom(1, 0);
+    break;
+  case Layout::Gaps2:
+    stridesFrom(2, 0);
+    break;
+  case Layout::Gaps3:
+    stridesFrom(3, 7);
+    break;
+  case Layout::Padded:
+    stridesFrom(1, 5);
+    break;
+  case Layout::Transposed: {
+    stridesFrom(1, 0);
+    if (rank >= 2) {
+      strides[rank - 2] = 1;
+      strides[rank - 1] = std::max<int64_t>(shape[rank - 2], 1);
+    }
+    break;
+  }
+  case Layout::Reversed:
+    stridesFrom(1, 0);
+    for (int64_t &stride : strides)
+      stride = -stride;
+    break;
+  case Layout::Broadcast:
+    stridesFrom(1, 0);
+    strides.front() = 0;
+    break;
+  case Layout::BroadcastLast:
+    stridesFrom(1, 0);
+    strides.back() = 0;
+    break;
+  case Layout::Offset: {
+    Shape larger = shape;
+    for (int64_t &extent : larger)
+      extent += 5;
+    Array array = unwrap(Array::create(dtype, larger, guard));
+    poison(array);
+    TensorView view = array.view();
+    for (unsigned d = 0; d < rank; ++d)
+      view = view.sliced(d, 3, 3 + shape[d]);
+    return {std::move(array), view};
+  }
+  }
+  Array array = unwrap(Array::createStrided(dtype, shape, strides, guard));
+  TensorView view = array.view();
+  return {std::move(array), view};
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+std::vector<double> Tensor::read() const {
+  std::vector<double> values;
+  values.reserve(static_cast<size_t>(numElements()));
+  forEachElement(tensor, [&](void *element, int64_t) {
+    values.push_back(loadAsDouble(tensor.dtype, element));
+  });
+  return values;
+}
+
+void Tensor::set(std::initializer_list<int64_t> index, double value) {
+  tensor.setDouble(index, value);
+  refresh();
+}
+
+void Tensor::setInt(std::initializer_list<int64_t> index, int64_t value) {
+  tensor.setInt(index, value);
+  refresh();
+}
+
+void Tensor::setAll(llvm::ArrayRef<double> values) {
+  REQUIRE(static_cast<int64_t>(values.size()) == numElements());
+  forEachElement(tensor, [&](void *element, int64_t i) {
+    storeDouble(tensor.dtype, element, values[static_cast<size_t>(i)]);
+  });
+  refresh();
+}
+
+/// Calls `body` with each index of a shape, in row-major order.
+static void forEachIndex(llvm::ArrayRef<int64_t> shape,
+                         llvm::function_ref<void(Index)> body) {
+  if (llvm::is_contained(shape, 0))
+    return;
+  std::vector<int64_t> index(shape.size(), 0);
+  while (true) {
+    body(index);
+    size_t d = shape.size();
+    while (d > 0 && ++index[d - 1] == shape[d - 1])
+      index[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+void Tensor::setAll(const std::function<double(Index)> &value) {
+  forEachIndex(tensor.shape, [&](Index i) { tensor.setDouble(i, value(i)); });
+  refresh();
+}
+
+void Tensor::fill(double value) {
+  fillConstant(tensor, value);
+  refresh();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels and executables
+//===----------------------------------------------------------------------===//
+
+static std::string messages(const DiagnosticEngine &diags) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  diags.print(os);
+  return text;
+}
+
+static std::string keyOf(llvm::StringRef file, llvm::StringRef kernel,
+                         const CtArgs &ctArgs) {
+  std::string key = (file + " " + kernel).str();
+  for (const auto &[name, value] : ctArgs)
+    key += " " + name + "=" + value;
+  return key;
+}
+
+/// A kernel, analyzed: what arguments are bound to.
+struct Launch::Source {
+  std::unique_ptr<Program> program;
+  std::unique_ptr<typed::Kernel> kernel;
+};
+
+/// Compilation settles the tile sizes in the typed kernel, so every executable
+/// has one of its own.
+struct Launch::Executable {
+  std::unique_ptr<Source> source;
+  std::unique_ptr<CpuExecutable> code;
+};
+
+std::unique_ptr<Launch::Source> Launch::loadSource(llvm::StringRef file,
+                                                   llvm::StringRef kernel,
+                                                   const CtArgs &ctArgs) {
+  std::string path = TILEC_SOURCE_DIR "/";
+  if (!file.contains('/'))
+    path += "test/Integration/Inputs/";
+  path += file;
+  auto source = std::make_unique<Source>();
+  source->program = Program::load(path, {});
+  Program &program = *source->program;
+  const ast::KernelDecl *decl =
+      program.tree ? program.findKernel(kernel) : nullptr;
+  CompileTimeArgs args;
+  for (const auto &[name, value] : ctArgs)
+    args[name] = value;
+  if (decl && !program.diags.hasErrors())
+    source->kernel = program.analyze(*decl, args, "cpu");
+  if (!source->kernel)
+    FAIL("analysis failed\n" << messages(program.diags));
+  return source;
+}
+
+Launch::Source &Launch::sourceOf(llvm::StringRef file, llvm::StringRef kernel,
+                                 const CtArgs &ctArgs) {
+  static std::map<std::string, std::unique_ptr<Source>> sources;
+  std::unique_ptr<Source> &source = sources[keyOf(file, kernel, ctArgs)];
+  if (!source)
+    source = loadSource(file, kernel, ctArgs);
+  return *source;
+}
+
+Launch::Executable &
+Launch::executableFor(const Specialization &specialization) {
+  static std::map<std::string, std::unique_ptr<Executable>> executables;
+  std::string key = keyOf(file, kernelName, ctArgs) + " |";
+  for (const auto &[name, size] : schedule)
+    key += " " + name + "=" + std::to_string(size);
+  key += " |";
+  for (const typed::Dimension *dim : source->kernel->dims)
+    if (specialization.extents.count(dim->name))
+      key += " " + dim->name.str() + "=" +
+             std::to_string(specialization.extents.lookup(dim->name));
+  for (int unit : specialization.unitStride)
+    key += " " + std::to_string(unit);
+  key += checked ? " checked" : "";
+  std::unique_ptr<Executable> &executable = executables[key];
+  if (executable)
+    return *executable;
+  auto made = std::make_unique<Executable>();
+  made->source = loadSource(file, kernelName, ctArgs);
+  CompileOptions options;
+  options.checked = checked;
+  for (const auto &[name, size] : schedule)
+    options.schedule[name] = size;
+  made->code = CpuExecutable::create(
+      *made->source->program, *made->source->kernel, specialization, options);
+  if (!made->code)
+    FAIL("compilation failed\n" << messages(made->source->program->diags));
+  executable = std::move(made);
+  return *executable;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+Launch::Launch(llvm::StringRef file, llvm::StringRef kernel, CtArgs ctArgs,
+               ScheduleArgs schedule)
+    : file(file), kernelName(kernel), ctArgs(std::move(ctArgs)),
+      schedule(std::move(schedule)) {
+  INFO(describe());
+  source = &sourceOf(file, kernel, this->ctArgs);
+}
+
+Launch::~Launch() = default;
+
+const typed::Param &Launch::param(llvm::StringRef name) const {
+  const typed::Param *param = source->kernel->findParam(name);
+  if (!param)
+    FAIL(kernelName << " has no parameter " << name.str());
+  return *param;
+}
+
+Tensor &Launch::make(llvm::StringRef name, const Shape &shape, Layout layout) {
+  const typed::Param &typed = param(name);
+  Tensor &tensor = tensors.emplace_back();
+  tensor.launch = this;
+  tensor.argName = name.str();
+  tensor.layout = layoutName(layout).str();
+  tensor.isInput = typed.access != ast::Access::Out;
+  tensor.isOutput = typed.access != ast::Access::In;
+  std::tie(tensor.array, tensor.tensor) =
+      allocate(typed.dtype, shape, layout, tensor.isOutput);
+  return tensor;
+}
+
+Tensor &Launch::in(llvm::StringRef name, Shape shape, Layout layout,
+                   FillOptions fill) {
+  Tensor &tensor = make(name, shape, layout);
+  // The kernel's name is part of the stream, so that kernels differ.
+  if (llvm::Error error = fillRandom(tensor.view(), Catch::rngSeed(),
+                                     kernelName + "." + name.str(), fill))
+    FAIL(llvm::toString(std::move(error)));
+  tensor.refresh();
+  return tensor;
+}
+
+Tensor &Launch::inout(llvm::StringRef name, Shape shape, Layout layout,
+                      FillOptions fill) {
+  return in(name, std::move(shape), layout, fill);
+}
+
+Tensor &Launch::out(llvm::StringRef name, Shape shape, Layout layout) {
+  Tensor &tensor = make(name, shape, layout);
+  poison(tensor.view());
+  tensor.refresh();
+  return tensor;
+}
+
+void Launch::adopt(llvm::StringRef name, const TensorView &view) {
+  others[name.str()] = view;
+}
+
+void Launch::scalar(llvm::StringRef name, double value) {
+  others[name.str()] = ScalarValue::ofFloat(value, DType::F64);
+}
+
+void Launch::scalarInt(llvm::StringRef name, int64_t value) {
+  others[name.str()] = param(name).dtype == DType::Bool
+                           ? ScalarValue::ofBool(value != 0)
+                           : ScalarValue::ofInt(value);
+}
+
+std::string Launch::describe() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << file << " " << kernelName;
+  for (const auto &[name, value] : ctArgs)
+    os << " -D " << name << "=" << value;
+  for (const auto &[name, size] : schedule)
+    os << " --tile " << name << "=" << size;
+  for (const Tensor &tensor : tensors)
+    os << "\n  " << tensor.argName << ": " << toString(tensor.view()) << " ("
+       << tensor.layout << ")";
+  for (const auto &[name, value] : others)
+    if (const auto *scalar = std::get_if<ScalarValue>(&value)) {
+      os << "\n  " << name << " = ";
+      if (isFloat(scalar->dtype))
+        os << scalar->real;
+      else
+        os << scalar->integer;
+    }
+  os << "\n  seed " << Catch::rngSeed() << " (--rng-seed)";
+  return text;
+}
+
+std::string Tensor::describeLaunch() const { return launch->describe(); }
+
+std::vector<Argument> Launch::arguments() const {
+  std::vector<Argument> args;
+  for (const typed::Param *param : source->kernel->params) {
+    const Tensor *found = nullptr;
+    for (const Tensor &tensor : tensors)
+      if (tensor.name() == param->name)
+        found = &tensor;
+    auto other = others.find(param->name.str());
+    if (found)
+      args.push_back(found->view());
+    else if (other != others.end())
+      args.push_back(other->second);
+    else
+      args.push_back(std::monostate{});
+  }
+  return args;
+}
+
+std::string Launch::bindErrors() {
+  DiagnosticEngine diags(source->program->sources);
+  bindLaunch(*source->kernel, arguments(), diags);
+  return messages(diags);
+}
+
+std::string Launch::runReporting() {
+  INFO(describe());
+  DiagnosticEngine diags(source->program->sources);
+  std::optional<BoundLaunch> bound =
+      bindLaunch(*source->kernel, arguments(), diags);
+  if (!bound)
+    FAIL("binding failed\n" << messages(diags));
+  Executable &executable =
+      executableFor(Specialization::of(*source->kernel, *bound));
+  for (Tensor &tensor : tensors)
+    tensor.bytes.assign(tensor.array.storage().begin(),
+                        tensor.array.storage().end());
+  Program &program = *executable.source->program;
+  program.diags.clear();
+  bool good = executable.code->run(program, *executable.source->kernel, *bound,
+                                   threads);
+  numPrograms =
+      executable.code->numPrograms(*executable.source->kernel, *bound);
+  std::string text = messages(program.diags);
+  if (!good && text.empty())
+    text = "failed without a message";
+  program.diags.clear();
+  verifyMemory();
+  return text;
+}
+
+void Launch::run() {
+  std::string errors = runReporting();
+  if (!errors.empty())
+    FAIL("the run reported errors\n" << errors << describe());
+}
+
+void Launch::verifyMemory() {
+  for (Tensor &tensor : tensors) {
+    INFO("argument " << tensor.argName);
+    if (std::optional<int64_t> broken = tensor.array.firstBrokenCanary())
+      FAIL("a guard or gap was overwritten at byte " << *broken);
+    if (tensor.isOutput) {
+      // Whatever is not an element of the view must not have changed.
+      tensor.after = tensor.read();
+      uint8_t *base = tensor.array.storage().data();
+      size_t size = byteSize(tensor.dtype());
+      forEachElement(tensor.view(), [&](void *element, int64_t) {
+        std::memcpy(tensor.bytes.data() +
+                        (static_cast<uint8_t *>(element) - base),
+                    element, size);
+      });
+    }
+    if (!std::equal(tensor.bytes.begin(), tensor.bytes.end(),
+                    tensor.array.storage().begin()))
+      FAIL("memory changed that the kernel must not write");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+FillOptions test::integers(int64_t min, int64_t maxExclusive) {
+  FillOptions options;
+  options.integerValued = true;
+  options.minInclusive = min;
+  options.maxExclusive = maxExclusive;
+  return options;
+}
+
+Tolerance test::toleranceOf(DType dtype) {
+  if (!isFloat(dtype))
+    return {0, 0};
+  if (dtype == DType::F64)
+    return {1e-12, 1e-13};
+  if (dtype == DType::F32)
+    return {1e-5, 2e-6};
+  return {1e-5 + 0.501 * floatFormat(dtype).epsilon, 2e-6};
+}
+
+static std::string text(Index index) {
+  std::string result = "[";
+  for (int64_t i : index)
+    result += (result.size() > 1 ? ", " : "") + std::to_string(i);
+  return result + "]";
+}
+
+/// Compares with `agrees(actual, expected)` and reports the first few that do
+/// not.
+static void compare(const Tensor &actual, llvm::ArrayRef<double> expected,
+                    llvm::function_ref<bool(double, double)> agrees) {
+  llvm::ArrayRef<double> values = actual.results();
+  REQUIRE(values.size() == expected.size());
+  int64_t mismatches = 0, position = 0;
+  std::string first;
+  forEachIndex(actual.shape(), [&](Index index) {
+    double a = values[static_cast<size_t>(position)],
+           e = expected[static_cast<size_t>(position)];
+    ++position;
+    if (std::isnan(a) || std::isnan(e) ? std::isnan(a) && std::isnan(e)
+                                       : agrees(a, e))
+      return;
+    if (++mismatches <= 4) {
+      char numbers[96];
+      std::snprintf(numbers, sizeof numbers, ": got %.9g, expected %.9g", a, e);
+      first += "\n  " + actual.name().str() + text(index) + numbers;
+    }
+  });
+  if (mismatches > 0)
+    FAIL_CHECK(mismatches << " of " << expected.size() << " elements of "
+                          << actual.name().str() << " are wrong" << first
+                          << "\nin " << actual.describeLaunch());
+  else
+    SUCCEED();
+}
+
+static std::vector<double> evaluate(const Tensor &actual,
+                                    const Oracle &oracle) {
+  std::vector<double> expected;
+  expected.reserve(static_cast<size_t>(actual.numElements()));
+  forEachIndex(actual.shape(),
+               [&](Index index) { expected.push_back(oracle(index)); });
+  return expected;
+}
+
+void test::expectClose(const Tensor &actual, const Oracle &oracle,
+                       Tolerance tolerance) {
+  std::vector<double> expected = evaluate(actual, oracle);
+  double largest = 0;
+  for (double value : expected)
+    if (std::isfinite(value))
+      largest = std::max(largest, std::fabs(value));
+  // Below the smallest normal number a rounding is not relative any more, and
+  // above the largest it gives infinity, or for fp8 the largest.
+  double tiny = 0, maxFinite = INFINITY;
+  if (isFloat(actual.dtype())) {
+    const FloatFormat &format = floatFormat(actual.dtype());
+    tiny = format.minNormal * format.epsilon;
+    maxFinite = format.maxFinite;
+  }
+  compare(actual, expected, [&](double a, double e) {
+    if (std::fabs(e) > maxFinite)
+      e = roundToFloat(actual.dtype(), e);
+    if (std::isinf(a) || std::isinf(e))
+      return a == e;
+    return std::fabs(a - e) <= tolerance.relative * std::fabs(e) +
+                                   tolerance.absolute * largest +
+                                   std::max(tolerance.least, tiny);
+  });
+}
+
+void test::expectClose(const Tensor &actual, const Oracle &oracle) {
+  expectClose(actual, oracle, toleranceOf(actual.dtype()));
+}
+
+void test::expectExact(const Tensor &actual, const Oracle &oracle) {
+  std::vector<double> expected = evaluate(actual, oracle);
+  for (double &value : expected) {
+    uint8_t element[8];
+    storeDouble(actual.dtype(), element, value);
+    value = loadAsDouble(actual.dtype(), element);
+  }
+  compare(actual, expected, [](double a, double e) { return a == e; });
+}
+
+void test::expectSame(const Tensor &a, const Tensor &b) {
+  REQUIRE(a.shape() == b.shape());
+  compare(a, b.results(), [](double x, double y) { return x == y; });
+}

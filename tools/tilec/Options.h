@@ -1,0 +1,64 @@
+//===- Options.h - The command line, parsed ---------------------*- C++ -*-===//
+//
+// `tilec FILE ...` compiles, `tilec run FILE [KERNEL] ...` compiles and runs.
+// Exit codes: 0 success, 1 an error in the user's program or data, 2 a wrong
+// command line, 3 an internal error.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_TOOLS_TILEC_OPTIONS_H
+#define TILEC_TOOLS_TILEC_OPTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilec::cli {
+
+enum ExitCode { Success = 0, UserError = 1, UsageError = 2, InternalError = 3 };
+
+enum class Command { Compile, Run };
+enum class Stage { Check, AST, Source, Typed, Tile, LLVM };
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+struct Options {
+  Command command = Command::Compile;
+  std::string file;
+  std::string kernel;
+
+  Pairs defines; // -D and --size: dimensions and compile-time parameters.
+  Pairs schedule;
+  std::vector<std::string> includePaths;
+  std::string target = "cpu";
+
+  Stage emit = Stage::Check;
+  std::string output; // Empty: standard output.
+  std::string printAfter, stopAfter, remarks;
+  bool listPasses = false;
+  bool jsonDiagnostics = false;
+
+  Pairs args, outs;
+  uint64_t seed = 0;
+  bool check = false;
+  bool checked = true;
+  bool quiet = false;
+  unsigned repeat = 1;
+  unsigned threads = 0; // 0: all cores.
+};
+
+/// Parses the command line without the program's name. Prints help, the version
+/// or a usage error itself and then gives the exit code in `exitCode`.
+std::optional<Options> parseCommandLine(llvm::ArrayRef<const char *> args,
+                                        int &exitCode);
+
+/// The commands.
+int compileCommand(const Options &options);
+int runCommand(const Options &options);
+
+} // namespace tilec::cli
+
+#endif // TILEC_TOOLS_TILEC_OPTIONS_H
