@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -42,6 +43,33 @@ LogicalResult copyBuffer(OpBuilder &b, Location loc, Value from, Value to) {
   return success();
 }
 
+/// Gives every user of a fill its own. CSE has merged equal ones, but a fill is
+/// about to be made in the place of a user's result, where another user would
+/// find that result and not the fill.
+void separateFills(func::FuncOp func) {
+  SmallVector<linalg::FillOp> fills;
+  func.walk([&](linalg::FillOp fill) {
+    if (fill->getNumResults() == 1)
+      fills.push_back(fill);
+  });
+  for (linalg::FillOp fill : fills) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : fill->getResult(0).getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : ArrayRef(uses).drop_back(uses.empty() ? 0 : 1)) {
+      OpBuilder b(use->getOwner());
+      Operation *own = b.clone(*fill);
+      if (Operation *empty = fill.getOutputs()[0].getDefiningOp())
+        if (isa<tensor::EmptyOp>(empty)) {
+          b.setInsertionPoint(own);
+          own->replaceUsesOfWith(fill.getOutputs()[0],
+                                 b.clone(*empty)->getResult(0));
+        }
+      use->set(own->getResult(0));
+    }
+  }
+}
+
 struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
   void runOnOperation() override {
     bufferization::OneShotBufferizationOptions options;
@@ -54,13 +82,16 @@ struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
     };
     // A result computed elsewhere can be computed in its destination instead.
     IRRewriter rewriter(&getContext());
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isExternal() &&
-          failed(bufferization::eliminateEmptyTensors(rewriter, func)))
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      separateFills(func);
+      if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
         return signalPassFailure();
+    }
     bufferization::BufferizationState state;
-    if (failed(bufferization::runOneShotBufferize(getOperation(), options,
-                                                  state)))
+    if (failed(
+            bufferization::runOneShotBufferize(getOperation(), options, state)))
       return signalPassFailure();
   }
 };

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -35,6 +36,16 @@ namespace {
 struct LowerToLLVMPass : impl::CPULowerToLLVMBase<LowerToLLVMPass> {
   void runOnOperation() override {
     MLIRContext *ctx = &getContext();
+    // Masks of constant length become constants; the conversion below knows
+    // only comparisons.
+    RewritePatternSet masks(ctx);
+    vector::populateVectorMaskOpLoweringPatterns(masks);
+    vector::populateVectorMaskMaterializationPatterns(
+        masks,
+        /*force32BitVectorIndices=*/true);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(masks))))
+      return signalPassFailure();
+
     LowerToLLVMOptions options(ctx);
     LLVMTypeConverter types(ctx, options);
     RewritePatternSet patterns(ctx);
@@ -49,8 +60,8 @@ struct LowerToLLVMPass : impl::CPULowerToLLVMBase<LowerToLLVMPass> {
 
     LLVMConversionTarget target(*ctx);
     target.addLegalOp<ModuleOp>();
-    if (failed(applyFullConversion(getOperation(), target,
-                                   std::move(patterns))))
+    if (failed(
+            applyFullConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }
 };

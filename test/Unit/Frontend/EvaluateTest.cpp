@@ -120,6 +120,34 @@ TEST_CASE("f32 arithmetic is rounded to f32", "[evaluate]") {
   CHECK(f32Of("where(1 < 2, 3, 4)") == 3);
 }
 
+TEST_CASE("functions of reals are those of C++", "[evaluate]") {
+  double x = 0.75;
+  auto check = [&](const std::string &name, double expected) {
+    INFO(name);
+    CHECK(f64Of(name + "(0.75)") == Approx(expected).epsilon(1e-14));
+    // Of an f32, not of a literal: rounded once.
+    CHECK(f32Of(name + "(f32(0.75))") ==
+          static_cast<double>(static_cast<float>(expected)));
+  };
+  check("exp", std::exp(x));
+  check("exp2", std::exp2(x));
+  check("log", std::log(x));
+  check("log2", std::log2(x));
+  check("sqrt", std::sqrt(x));
+  check("rsqrt", 1 / std::sqrt(x));
+  check("tanh", std::tanh(x));
+  check("sigmoid", 1 / (1 + std::exp(-x)));
+  check("erf", std::erf(x));
+  check("gelu", 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))));
+  check("silu", x / (1 + std::exp(-x)));
+  check("sin", std::sin(x));
+  check("cos", std::cos(x));
+  CHECK(f64Of("min(3, 1.5) - max(2.0, 1)") == -0.5);
+  CHECK(f64Of("fmin(nan, 2.0)") == 2);
+  CHECK(std::isnan(f64Of("min(1.0, nan)")));
+  CHECK(f64Of("abs(-2.5)") == 2.5);
+}
+
 TEST_CASE("casts follow the language", "[evaluate]") {
   CHECK(valueOf("i32(2.9)", "i32").integer == 2);
   CHECK(valueOf("i32(-2.9)", "i32").integer == -2);
