@@ -168,7 +168,7 @@ tilec::buildTileModule(Program &program, typed::Kernel &kernel,
                        const Specialization &specialization,
                        const CompileOptions &options,
                        mlir::MLIRContext &context) {
-  assignSchedule(kernel, "cpu", specialization.extents);
+  assignSchedule(kernel, options.target, specialization.extents);
   if (!overrideSchedule(kernel, options.schedule, program.diags))
     return nullptr;
   LoweringOptions lowering;

@@ -20,6 +20,8 @@
 namespace tilec {
 
 struct CompileOptions {
+  /// Whose schedules and defaults are taken.
+  std::string target = "cpu";
   /// Entries that override the schedule in the source: "m" -> 64.
   llvm::StringMap<int64_t> schedule;
   PipelineOptions pipeline;

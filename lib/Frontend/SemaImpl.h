@@ -2,19 +2,20 @@
 //
 // The class behind Sema.h, split over several files by role:
 //
-//   SemaProgram.cpp    names of a program, checkProgram
-//   Sema.cpp           one kernel: parameters, dimensions, requirements
-//   SemaScope.cpp      looking names up; messages about unknown ones
-//   SemaStmt.cpp       assignments, loops, branches
-//   SemaSchedule.cpp   schedule blocks and declarations
-//   SemaExpr.cpp       operators, literals, names
-//   SemaTypes.cpp      conversions, broadcasting, descriptions of types
-//   SemaAccess.cpp     subscripts, loads, stores
-//   SemaBuiltins.cpp   the table of built-in functions
-//   SemaCalls.cpp      their analysis
-//   SemaReduce.cpp     reductions, scans, dot
-//   SemaAttention.cpp  attention and lambdas
-//   SemaInline.cpp     compile-time parameters; functions become expressions
+//   SemaProgram.cpp      names of a program, checkProgram
+//   Sema.cpp             one kernel: parameters, dimensions, requirements
+//   SemaScope.cpp        looking names up; messages about unknown ones
+//   SemaStmt.cpp         assignments, loops, branches
+//   SemaSchedule.cpp     schedule blocks and declarations
+//   SemaExpr.cpp         operators, literals, names
+//   SemaTypes.cpp        conversions, broadcasting, descriptions of types
+//   SemaAccess.cpp       subscripts, loads, stores
+//   SemaBuiltins.cpp     the table of built-in functions
+//   SemaCalls.cpp        their analysis
+//   SemaReduce.cpp       reductions, scans, dot
+//   SemaAttention.cpp    attention and lambdas
+//   SemaInline.cpp       functions become expressions
+//   SemaCompileTime.cpp  the parameters between < and >
 //
 // Two conventions keep one mistake from causing several messages. Whatever
 // could not be analyzed is a null value, reported by whoever found it; an
@@ -153,7 +154,10 @@ private:
                   const llvm::Twine &otherwise = "");
   void reportUnknown(llvm::StringRef name, SourceRange range,
                      const llvm::Twine &otherwise = "");
-  Symbol &define(Symbol symbol);
+  void define(const Symbol &symbol);
+  /// Defines `name`, if it is new, as something a mistake was made with: its
+  /// uses are silent.
+  void definePoison(const ast::Ident &name);
   /// False after an error: `name` already stands for something else.
   bool checkUnused(const ast::Ident &name, llvm::StringRef what);
   /// Adds where `symbol` comes from.
@@ -361,6 +365,11 @@ private:
   void analyzeFnStmt(ast::Stmt *stmt, Let *let);
   void analyzeFnAssign(const ast::AssignStmt &stmt, Let *let);
   bool decideFnIf(const ast::IfStmt &stmt, const ast::Block *&taken);
+  /// Notes which names are assigned anywhere, for messages about unknown ones.
+  void collectAssigned(const ast::Block &block);
+
+  //===--- Compile-time parameters (SemaCompileTime.cpp) ------------------===//
+
   /// Defines compile-time parameters in the current environment.
   bool bindCtParams(llvm::ArrayRef<ast::CtParam> params,
                     llvm::ArrayRef<std::optional<CtValue>> given,
@@ -374,8 +383,6 @@ private:
                       SourceRange range);
   /// Null: a mistake was reported.
   void defineCt(const ast::CtParam &param, const CtValue *value);
-  /// Notes which names are assigned anywhere, for messages about unknown ones.
-  void collectAssigned(const ast::Block &block);
 
   //===--- State ----------------------------------------------------------===//
 

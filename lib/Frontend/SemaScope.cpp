@@ -108,7 +108,8 @@ std::string sema::suggest(StringRef name, llvm::ArrayRef<StringRef> candidates,
 void Analyzer::popScope() {
   for (const auto &entry : env->scopes.back()) {
     const Symbol &symbol = entry.second;
-    if (symbol.kind == Symbol::Kind::Var || symbol.kind == Symbol::Kind::Loop)
+    if (symbol.kind == Symbol::Kind::Var || symbol.kind == Symbol::Kind::Loop ||
+        symbol.kind == Symbol::Kind::Alias)
       env->closed[symbol.name] = {symbol.range,
                                   symbol.kind == Symbol::Kind::Loop};
   }
@@ -124,9 +125,17 @@ Symbol *Analyzer::lookup(StringRef name) {
   return nullptr;
 }
 
-Symbol &Analyzer::define(Symbol symbol) {
-  StringRef name = symbol.name;
-  return env->scopes.back()[name] = std::move(symbol);
+void Analyzer::define(const Symbol &symbol) {
+  env->scopes.back()[symbol.name] = symbol;
+}
+
+void Analyzer::definePoison(const ast::Ident &name) {
+  if (lookup(name.name))
+    return;
+  Symbol symbol;
+  symbol.name = name.name;
+  symbol.range = name.range;
+  define(symbol);
 }
 
 StringRef Analyzer::describeSymbol(const Symbol &symbol) {
@@ -140,10 +149,13 @@ StringRef Analyzer::describeSymbol(const Symbol &symbol) {
   case Symbol::Kind::Dim:
     return "a dimension";
   case Symbol::Kind::CtInt:
+    return "a compile-time integer";
   case Symbol::Kind::CtBool:
+    return "a compile-time bool";
   case Symbol::Kind::CtDType:
+    return "a compile-time type";
   case Symbol::Kind::CtFn:
-    return "a compile-time parameter";
+    return "a compile-time function";
   case Symbol::Kind::Alias:
     return "a parameter";
   case Symbol::Kind::Poison:

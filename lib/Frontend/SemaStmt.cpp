@@ -119,24 +119,24 @@ void Analyzer::setVariable(const ast::Target &target, Value value,
       return reportNotAssignable(target, *symbol);
     return reassign(target, symbol->var, value, range);
   }
+  value = settle(value);
+  if (!value)
+    return definePoison(target.name);
   Symbol symbol;
+  symbol.kind = Symbol::Kind::Var;
   symbol.name = name;
   symbol.range = target.name.range;
-  value = settle(value);
-  if (value) {
-    symbol.kind = Symbol::Kind::Var;
-    symbol.var = kernel->arena.make<Var>();
-    symbol.var->name = name;
-    symbol.var->range = target.name.range;
-    symbol.var->type = value.type();
-    auto *node = kernel->arena.make<Assign>();
-    node->range = range;
-    node->var = symbol.var;
-    node->isDefinition = true;
-    node->value = value.expr;
-    body->push_back(node);
-    recordDependencies(symbol.var, *value.expr);
-  }
+  symbol.var = kernel->arena.make<Var>();
+  symbol.var->name = name;
+  symbol.var->range = target.name.range;
+  symbol.var->type = value.type();
+  auto *node = kernel->arena.make<Assign>();
+  node->range = range;
+  node->var = symbol.var;
+  node->isDefinition = true;
+  node->value = value.expr;
+  body->push_back(node);
+  recordDependencies(symbol.var, *value.expr);
   define(symbol);
 }
 
@@ -188,12 +188,8 @@ void Analyzer::analyzeTwoTargets(const ast::AssignStmt &stmt) {
         .remedy("only attention(...) gives two values: the result and the "
                 "logarithm of the sum of exponentials");
     for (const ast::Target &target : stmt.getTargets())
-      if (!target.hasSubscripts && !lookup(target.name.name)) {
-        Symbol poison;
-        poison.name = target.name.name;
-        poison.range = target.name.range;
-        define(poison);
-      }
+      if (!target.hasSubscripts)
+        definePoison(target.name);
     return;
   }
   Attention *attention =
@@ -307,13 +303,7 @@ LoopVar *Analyzer::analyzeBinding(const ast::Binding &binding, bool isGrid) {
   }
   valid &= checkUnused(binding.name, "loop variable");
   if (!valid) {
-    // Defined all the same, so that its uses are not reported.
-    if (!lookup(binding.name.name)) {
-      Symbol poison;
-      poison.name = var->name;
-      poison.range = var->range;
-      define(poison);
-    }
+    definePoison(binding.name);
     return nullptr;
   }
   if (var->isTile) {

@@ -74,6 +74,7 @@ bool cli::fillCompileOptions(Program &program, const Options &options,
     }
     compileOptions.schedule[name] = value;
   }
+  compileOptions.target = options.target;
   compileOptions.pipeline.printAfter = options.printAfter;
   compileOptions.pipeline.stopAfter = options.stopAfter;
   compileOptions.pipeline.remarks = options.remarks;

@@ -230,9 +230,11 @@ std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
   options.repeat = std::max(options.repeat, 1u);
   options.includePaths = list.getAllArgValues(OPT_include_path);
   options.target = list.getLastArgValue(OPT_target, "cpu").str();
-  if (options.target != "cpu") {
+  constexpr llvm::StringLiteral targets[] = {"cpu", "sm_80", "sm_86", "sm_89",
+                                             "sm_90a"};
+  if (!llvm::is_contained(targets, options.target)) {
     usageError("unknown target '" + llvm::Twine(options.target) + "'",
-               "the targets are: cpu");
+               "the targets are: " + llvm::join(llvm::ArrayRef(targets), ", "));
     return std::nullopt;
   }
   if (const Arg *arg = list.getLastArg(OPT_emit)) {
@@ -250,6 +252,13 @@ std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
       return std::nullopt;
     }
     options.emit = *stage;
+  }
+  if (options.target != "cpu" && (isRun || options.emit == Stage::LLVM)) {
+    usageError("nothing can be generated for '" + llvm::Twine(options.target) +
+                   "' yet",
+               "its stages up to --emit=tile can be shown; to run, leave out "
+               "--target");
+    return std::nullopt;
   }
   if (const Arg *arg = list.getLastArg(OPT_diagnostics)) {
     llvm::StringRef format = arg->getValue();

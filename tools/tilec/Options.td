@@ -33,7 +33,8 @@ def schedule : V<"schedule", "NAME=VALUE,...",
     "Override entries of the schedule, e.g. m=64,n=128">, Both,
     Group<G_program>;
 def schedule_s : VS<"schedule", schedule>, Both;
-def target : V<"target", "NAME", "What to compile for: cpu">, Both,
+def target : V<"target", "NAME", "What to compile for: cpu (default); sm_80, sm_86, "
+    "sm_89, sm_90a for stages up to tile">, Both,
     Group<G_program>;
 def target_s : VS<"target", target>, Both;
 def kernel : V<"kernel", "NAME", "The kernel to compile; needed if the file "

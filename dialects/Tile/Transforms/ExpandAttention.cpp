@@ -20,8 +20,9 @@
 // (s is the product of query and key. The largest s has the largest score only
 // if the scale is positive, hence the third row.)
 //
-// Masked scores are -inf. A row in which all are has m' = -inf, and there x - m'
-// would be NaN: it subtracts 0 instead, so that p = 2^-inf = 0 and l = o = 0.
+// Masked scores are -inf. A row in which all are has m' = -inf, and there x -
+// m' would be NaN: it subtracts 0 instead, so that p = 2^-inf = 0 and l = o =
+// 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -216,24 +217,23 @@ Lanes AttentionExpander::visibleLanes(unsigned axes) {
 LogicalResult AttentionExpander::expand() {
   if (!op.getQuery().getType().hasStaticShape() ||
       !op.getResult().getType().hasStaticShape())
-    return op.emitOpError() << "expected static extents to expand, found "
-                            << op.getQuery().getType() << " and "
-                            << op.getResult().getType();
+    return op.emitOpError()
+           << "expected static extents to expand, found "
+           << op.getQuery().getType() << " and " << op.getResult().getType();
   chooseExponent();
   Value zero = constantIndex(before, 0);
   Value step = constantIndex(before, keys);
   Value extent = before.createOrFold<DimOp>(op.getKeys(), 0);
   if (hasScore() || hasMask())
     rowPositions = {
-        IotaOp::create(before,
-                       RankedTensorType::get(rows, before.getI64Type()),
+        IotaOp::create(before, RankedTensorType::get(rows, before.getI64Type()),
                        op.getRowBegin(), ValueRange()),
         Lanes::Rows, /*hoisted=*/true};
   Carried start{constant(before, rows, -INFINITY), constant(before, rows, 0),
                 constant(before, {rows, valueDim}, 0)};
-  auto loop = scf::ForOp::create(
-      before, zero, extent, step,
-      ValueRange{start.greatest, start.sum, start.weighted});
+  auto loop =
+      scf::ForOp::create(before, zero, extent, step,
+                         ValueRange{start.greatest, start.sum, start.weighted});
   // Ops that do not depend on the keys go in front of the loop.
   before.setInsertionPoint(loop);
   in.setInsertionPointToStart(loop.getBody());
@@ -250,13 +250,13 @@ LogicalResult AttentionExpander::buildBody(Value begin, Value extent,
                                            Carried carried) {
   validKeys = ValidOp::create(in, begin, extent, keys);
   if (hasScore() || hasMask())
-    keyPositions = {
-        IotaOp::create(in, RankedTensorType::get(keys, in.getI64Type()), begin,
-                       ValueRange()),
-        Lanes::Keys, /*hoisted=*/false};
+    keyPositions = {IotaOp::create(in,
+                                   RankedTensorType::get(keys, in.getI64Type()),
+                                   begin, ValueRange()),
+                    Lanes::Keys, /*hoisted=*/false};
   auto yield = [&](const Carried &next) {
-    scf::YieldOp::create(
-        in, ValueRange{next.greatest, next.sum, next.weighted});
+    scf::YieldOp::create(in,
+                         ValueRange{next.greatest, next.sum, next.weighted});
   };
   if (!hasMask()) {
     FailureOr<Carried> next = buildStep(begin, carried);
@@ -274,9 +274,9 @@ LogicalResult AttentionExpander::buildBody(Value begin, Value extent,
   visible = SelectValidOp::create(
       in, mask->getType(), *mask,
       ValueRange{constantIndex(in, rows), validKeys}, Pad::Zero);
-  Value any = ReduceOp::create(in, RankedTensorType::get({}, in.getI1Type()),
-                               ReduceKind::Any, visible,
-                               ArrayRef<int64_t>{0, 1});
+  Value any =
+      ReduceOp::create(in, RankedTensorType::get({}, in.getI1Type()),
+                       ReduceKind::Any, visible, ArrayRef<int64_t>{0, 1});
   Value visit = tensor::ExtractOp::create(in, any, ValueRange());
   // A tile in which nothing is visible changes nothing; tile-split-loops finds
   // out which those are, and the test goes.
@@ -336,28 +336,21 @@ Carried AttentionExpander::accumulate(Value scores, Value begin,
   Value ofTile = ReduceOp::create(in, f32Type(rows), ReduceKind::Max, scores,
                                   ArrayRef<int64_t>(1));
   Value greatest = arith::MaximumFOp::create(in, carried.greatest, ofTile);
-  Value isEmpty =
-      arith::CmpFOp::create(in, arith::CmpFPredicate::OEQ, greatest,
-                            constant(in, rows, -INFINITY));
-  Value reference = arith::SelectOp::create(in, isEmpty, constant(in, rows, 0),
-                                            greatest);
+  Value isEmpty = arith::CmpFOp::create(in, arith::CmpFPredicate::OEQ, greatest,
+                                        constant(in, rows, -INFINITY));
+  Value reference =
+      arith::SelectOp::create(in, isEmpty, constant(in, rows, 0), greatest);
 
-  Value exponents, shrink;
+  Value exponents =
+      arith::SubFOp::create(in, scores, broadcastRows(in, reference, keys));
+  Value shrink = arith::SubFOp::create(in, carried.greatest, reference);
   if (factor) {
-    // The old sums are relative to the rounded product c m, so that (and not c
-    // (m - m')) is what they shrink by.
-    Value negated = arith::MulFOp::create(in, reference,
-                                          constant(in, rows, -*factor));
-    exponents = math::FmaOp::create(
-        in, scores, constant(in, {rows, keys}, *factor),
-        broadcastRows(in, negated, keys));
-    Value old = arith::MulFOp::create(in, carried.greatest,
-                                      constant(in, rows, *factor));
-    shrink = arith::AddFOp::create(in, old, negated);
-  } else {
-    exponents = arith::SubFOp::create(in, scores,
-                                      broadcastRows(in, reference, keys));
-    shrink = arith::SubFOp::create(in, carried.greatest, reference);
+    // Subtract first: c s - c m as one fused operation rounds c m, which for
+    // scores of large magnitude (-1e10 stands for "hidden" in many programs) is
+    // off by more than an exponent can be, and may overflow.
+    exponents = arith::MulFOp::create(in, exponents,
+                                      constant(in, {rows, keys}, *factor));
+    shrink = arith::MulFOp::create(in, shrink, constant(in, rows, *factor));
   }
   Value p = math::Exp2Op::create(in, exponents);
   shrink = math::Exp2Op::create(in, shrink);
@@ -372,8 +365,8 @@ Carried AttentionExpander::accumulate(Value scores, Value begin,
   if (element.isBF16() || element.isF16())
     p = arith::TruncFOp::create(
         in, RankedTensorType::get({rows, keys}, element), p);
-  Value rescaled = arith::MulFOp::create(
-      in, carried.weighted, broadcastRows(in, shrink, valueDim));
+  Value rescaled = arith::MulFOp::create(in, carried.weighted,
+                                         broadcastRows(in, shrink, valueDim));
   Value weighted = dotF32(p, v, /*contractedOfRhs=*/0, rescaled);
   return {greatest, sum, weighted};
 }
@@ -382,8 +375,7 @@ void AttentionExpander::finish(Carried carried) {
   ImplicitLocOpBuilder &b = before;
   Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
                                         carried.sum, constant(b, rows, 0));
-  Value inverse =
-      arith::DivFOp::create(b, constant(b, rows, 1), carried.sum);
+  Value inverse = arith::DivFOp::create(b, constant(b, rows, 1), carried.sum);
   Value result = arith::MulFOp::create(b, carried.weighted,
                                        broadcastRows(b, inverse, valueDim));
   result = arith::SelectOp::create(b, broadcastRows(b, isEmpty, valueDim),
@@ -393,19 +385,18 @@ void AttentionExpander::finish(Carried carried) {
   if (!op.getLse().use_empty()) {
     Value natural = carried.greatest;
     if (toNatural != 1)
-      natural = arith::MulFOp::create(b, natural,
-                                      constant(b, rows, toNatural));
+      natural = arith::MulFOp::create(b, natural, constant(b, rows, toNatural));
     Value log = math::LogOp::create(b, carried.sum);
     Value lse = arith::AddFOp::create(b, natural, log);
-    lse = arith::SelectOp::create(b, isEmpty, constant(b, rows, -INFINITY),
-                                  lse);
+    lse =
+        arith::SelectOp::create(b, isEmpty, constant(b, rows, -INFINITY), lse);
     op.getLse().replaceAllUsesWith(lse);
   }
   op.erase();
 }
 
-/// The tile of keys or values at `begin`; keys that do not exist are zero, which
-/// is what tile.dot asks of contracted axes.
+/// The tile of keys or values at `begin`; keys that do not exist are zero,
+/// which is what tile.dot asks of contracted axes.
 Value AttentionExpander::loadTile(Value view, Value begin, int64_t extent) {
   auto type = cast<ViewType>(view.getType());
   return LoadOp::create(
@@ -431,8 +422,8 @@ static Value toF32(ImplicitLocOpBuilder &b, Value value) {
 /// `lhs` times `rhs` in f32; on their own types if those multiply into f32.
 Value AttentionExpander::dotF32(Value lhs, Value rhs, int64_t contractedOfRhs,
                                 Value acc) {
-  Type element = getDotResultElement(getElementTypeOrSelf(lhs),
-                                     getElementTypeOrSelf(rhs));
+  Type element =
+      getDotResultElement(getElementTypeOrSelf(lhs), getElementTypeOrSelf(rhs));
   if (!element || !element.isF32()) {
     lhs = toF32(in, lhs);
     rhs = toF32(in, rhs);
