@@ -197,7 +197,7 @@ void Compilation::readSites() {
       }
       kernel->sites.push_back(std::move(site));
     }
-  if (auto func = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+  if (auto func = module.lookupSymbol<LLVM::LLVMFuncOp>((name + ".run").str()))
     if (auto slots = func->getAttrOfType<DenseI64ArrayAttr>(kSlotsAttr)) {
       int64_t total = 0;
       placeSlots(slots.asArrayRef(), total);
@@ -257,7 +257,7 @@ llvm::Error Compilation::link() {
   main.addGenerator(std::move(*process));
   if (llvm::Error error = (*jit)->addObjectFile(std::move(*object)))
     return error;
-  auto entry = (*jit)->lookup((name + ".entry").str());
+  auto entry = (*jit)->lookup((name + ".run.entry").str());
   if (!entry)
     return entry.takeError();
   auto count = (*jit)->lookup((name + ".programs.entry").str());

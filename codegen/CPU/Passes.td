@@ -150,8 +150,8 @@ def CPULowerToLLVM : Pass<"cpu-lower-to-llvm", "::mlir::ModuleOp"> {
 def CPUEntryPoints : Pass<"cpu-entry-points", "::mlir::ModuleOp"> {
   let summary = "makes the functions that the launcher calls";
   let description = [{
-    Every kernel gets a function `NAME.entry(ptr arguments, i64 begin, i64 end,
-    ptr scratch, ptr ctx)`, and every count of programs a function
+    Every kernel gets a function `NAME.run.entry(ptr arguments, i64 begin, i64
+    end, ptr scratch, ptr ctx)`, and every count of programs a function
     `NAME.programs.entry(ptr arguments) -> i64`. `arguments` is an array of
     64-bit words: for a view the address, the extents and the strides, for a
     scalar one word that holds it in the low bytes.

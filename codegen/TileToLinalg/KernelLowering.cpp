@@ -157,8 +157,7 @@ LogicalResult KernelLowering::createFunctions() {
 
   types.append({b.getIndexType(), b.getIndexType(),
                 LLVM::LLVMPointerType::get(ctx)});
-  StringRef name = kernel.getName();
-  func = create(name, types, {});
+  func = create((kernel.getName() + ".run").str(), types, {});
   context = func.getArguments().back();
   views.clear();
   lowerArguments(func, kernel);

@@ -14,8 +14,9 @@ def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {
   let description = [{
     Every `tile.kernel` becomes two functions:
 
-    * `@NAME(views as memrefs, scalars, %begin: index, %end: index, %ctx:
+    * `@NAME.run(views as memrefs, scalars, %begin: index, %end: index, %ctx:
       !llvm.ptr)` runs the programs of the grid with numbers in `[begin, end)`.
+      (The suffix keeps a kernel called `exp` apart from the C library's.)
       Programs are numbered in row-major order of the grid, so the last
       dimension of the grid varies fastest. `%ctx` is passed on to the functions
       of the run time that report and print.

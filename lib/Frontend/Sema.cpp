@@ -249,7 +249,7 @@ std::unique_ptr<Kernel> Analyzer::analyzeKernel(const ast::KernelDecl &decl,
   unsigned errorsBefore = diags.getNumErrors();
   kernel = std::make_unique<Kernel>();
   kernel->name = decl.getName().str();
-  kernel->range = decl.getRange();
+  kernel->range = decl.getNameRange();
   Environment environment;
   environment.file = index.fileOf(decl);
   environment.scopes.emplace_back();

@@ -555,6 +555,9 @@ void test::expectClose(const Tensor &actual, const Oracle &oracle) {
 void test::expectExact(const Tensor &actual, const Oracle &oracle) {
   std::vector<double> expected = evaluate(actual, oracle);
   for (double &value : expected) {
+    // An infinity is meant as such, although a conversion to fp8 makes none.
+    if (std::isinf(value))
+      continue;
     uint8_t element[8];
     storeDouble(actual.dtype(), element, value);
     value = loadAsDouble(actual.dtype(), element);

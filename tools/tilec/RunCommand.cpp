@@ -9,7 +9,9 @@
 #include "lib/Runtime/Npy.h"
 #include "tools/tilec/ArgumentSpec.h"
 #include "tools/tilec/CommandSupport.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include <chrono>
 #include <cmath>
 
@@ -36,6 +38,9 @@ private:
   Diagnostic &error(const llvm::Twine &message) {
     return program.diags.error({}, message);
   }
+  /// Reports an error of a library; what follows "help: " in it is the remedy.
+  Diagnostic &error(SourceRange range, const llvm::Twine &about,
+                    llvm::Error failure);
   /// Says on a terminal what takes long.
   void progress(const llvm::Twine &what) const {
     if (!options.quiet && llvm::errs().is_displayed())
@@ -57,6 +62,16 @@ private:
 };
 } // namespace
 
+Diagnostic &Runner::error(SourceRange range, const llvm::Twine &about,
+                          llvm::Error failure) {
+  std::string text = llvm::toString(std::move(failure));
+  auto [message, help] = llvm::StringRef(text).split("\nhelp: ");
+  Diagnostic &result = program.diags.error(range, about + ": " + message);
+  if (!help.empty())
+    result.remedy(help);
+  return result;
+}
+
 /// Names of the parameters of `kernel`, for messages.
 static std::string listParams(const typed::Kernel &kernel) {
   std::string text;
@@ -76,8 +91,7 @@ bool Runner::parseArguments() {
     }
     llvm::Expected<ArgumentSpec> spec = parseArgumentSpec(text);
     if (!spec) {
-      error("argument '" + llvm::Twine(name) +
-            "': " + llvm::toString(spec.takeError()));
+      error({}, "argument '" + llvm::Twine(name) + "'", spec.takeError());
       return false;
     }
     if (!param->isTensor && spec->kind != ArgumentSpec::Kind::Number) {
@@ -106,6 +120,22 @@ bool Runner::parseArguments() {
           .remedy("its outputs are: " + outputs);
       return false;
     }
+    // Found out now and not after a long run, or after another output has been
+    // written.
+    llvm::StringRef folder = llvm::sys::path::parent_path(path);
+    if (folder.empty())
+      folder = ".";
+    if (llvm::sys::fs::is_directory(path) ||
+        llvm::sys::fs::access(folder, llvm::sys::fs::AccessMode::Write)) {
+      error("output '" + llvm::Twine(name) + "': cannot write '" + path +
+            "': " +
+            (llvm::sys::fs::is_directory(path) ? "it is a directory"
+             : llvm::sys::fs::is_directory(folder)
+                 ? "its folder cannot be written to"
+                 : "its folder does not exist"))
+          .remedy("name a file in a folder that exists and can be written");
+      return false;
+    }
     outputFiles[name] = path;
   }
   return true;
@@ -120,8 +150,7 @@ bool Runner::readFiles() {
     readOptions.dtype = param->dtype;
     llvm::Expected<Array> array = readNpy(found->second.text, readOptions);
     if (!array) {
-      program.diags.error(param->range, "argument '" + param->name + "': " +
-                                            llvm::toString(array.takeError()));
+      error(param->range, "argument '" + param->name + "'", array.takeError());
       return false;
     }
     if (array->shape().size() != param->shape.size()) {
@@ -185,9 +214,8 @@ bool Runner::makeArrays() {
         if (llvm::Error failed =
                 fillArgument(made, *kernel, *param, specs[param->name],
                              defines.extents, options.seed)) {
-          program.diags.error(param->range,
-                              "argument '" + param->name +
-                                  "': " + llvm::toString(std::move(failed)));
+          error(param->range, "argument '" + param->name + "'",
+                std::move(failed));
           return false;
         }
       } else if (param->access == ast::Access::Out) {
@@ -258,8 +286,7 @@ bool Runner::writeOutputs() {
       continue;
     if (llvm::Error failed =
             writeNpy(found->second, arrays[param->index]->view())) {
-      error("output '" + param->name +
-            "': " + llvm::toString(std::move(failed)));
+      error({}, "output '" + param->name + "'", std::move(failed));
       return false;
     }
   }

@@ -36,15 +36,15 @@ def Tile_Dialect : Dialect {
       `scf.forall` without results at the top of the kernel. A kernel without
       it is *untiled*: it describes the whole computation on whole tensors.
 
-    **Tails.** A tile has a static extent `T` along an axis, but the last tile of
-    an axis of extent `N` covers only `min(T, N - begin)` positions. The op
+    **Tails.** A tile has a static extent `T` along an axis, but the last tile
+    of an axis of extent `N` covers only `min(T, N - begin)` positions. The op
     `tile.valid` computes that number; the lanes beyond it are *invalid lanes*.
     What they hold is a tracked property: `tile.load` fills them with a stated
     pad, `tile.select_valid` replaces them by one, and everything else computes
     on them as on any lane. Ops that combine lanes (`tile.reduce`, `tile.scan`,
     `tile.dot`) combine all of them, so whoever builds the IR puts a
-    `tile.select_valid` with the neutral element in front;
-    `tile-simplify-pads` removes those which the pads prove needless.
+    `tile.select_valid` with the neutral element in front; `tile-simplify-pads`
+    removes those which the pads prove needless.
 
     **Element types.** `f64 f32 f16 bf16 f8E4M3FN f8E5M2 i64 i32 i16 i8 i1`.
     In views, `tf32` is `f32`, `u8` is `i8` and `bool` is `i8`; whoever builds
@@ -104,8 +104,8 @@ def Tile_Element : TypeConstraint<Or<[
     I64.predicate, I32.predicate, I16.predicate, I8.predicate, I1.predicate]>,
     "a tile element type (f64 f32 f16 bf16 f8E4M3FN f8E5M2 i64 i32 i16 i8 i1)">;
 
-/// A tile: a ranked builtin tensor. Extents are static once the schedule and the
-/// whole-axis extents are known.
+/// A tile: a ranked builtin tensor. Extents are static once the schedule and
+/// the whole-axis extents are known.
 def Tile_Tensor : RankedTensorOf<[AnyTypeOf<[
     F64, F32, F16, BF16, F8E4M3FN, F8E5M2, I64, I32, I16, I8, I1]>]>;
 def Tile_FloatTensor : RankedTensorOf<[AnyTypeOf<[F64, F32]>]>;

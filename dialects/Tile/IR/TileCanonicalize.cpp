@@ -29,8 +29,7 @@ namespace {
 
 /// Bounds that cut nothing off are dropped, so that "no valid extents" means
 /// "every lane is valid" and nobody needs to look at constants.
-template <typename OpTy>
-struct DropFullValid : OpRewritePattern<OpTy> {
+template <typename OpTy> struct DropFullValid : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -48,8 +47,7 @@ struct DropFullValid : OpRewritePattern<OpTy> {
   }
 };
 
-template <typename OpTy>
-struct DropTruePredicate : OpRewritePattern<OpTy> {
+template <typename OpTy> struct DropTruePredicate : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -61,8 +59,7 @@ struct DropTruePredicate : OpRewritePattern<OpTy> {
   }
 };
 
-template <typename OpTy>
-struct EraseFalsePredicate : OpRewritePattern<OpTy> {
+template <typename OpTy> struct EraseFalsePredicate : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -93,8 +90,7 @@ struct LoadFalsePredicate : OpRewritePattern<LoadOp> {
 
 /// Access through a slice becomes access to the view it was cut from: later
 /// passes then see the argument's own dimensions and strides.
-template <typename OpTy>
-struct AccessThroughSlice : OpRewritePattern<OpTy> {
+template <typename OpTy> struct AccessThroughSlice : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -141,9 +137,10 @@ void StoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void AtomicAddOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<DropFullValid<AtomicAddOp>, DropTruePredicate<AtomicAddOp>,
-               EraseFalsePredicate<AtomicAddOp>,
-               AccessThroughSlice<AtomicAddOp>>(context);
+  patterns
+      .add<DropFullValid<AtomicAddOp>, DropTruePredicate<AtomicAddOp>,
+           EraseFalsePredicate<AtomicAddOp>, AccessThroughSlice<AtomicAddOp>>(
+          context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,8 +178,7 @@ namespace {
 /// acc + dot(a, b) becomes a dot that starts from acc, which is what tensor
 /// cores do. Only where both are in one block: moving a contraction into a loop
 /// would repeat it.
-template <typename AddOp>
-struct AddIntoDot : OpRewritePattern<AddOp> {
+template <typename AddOp> struct AddIntoDot : OpRewritePattern<AddOp> {
   using OpRewritePattern<AddOp>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(AddOp op,
@@ -222,8 +218,9 @@ struct DropZeroAcc : OpRewritePattern<DotOp> {
 
 void DotOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                         MLIRContext *context) {
-  patterns.add<AddIntoDot<arith::AddFOp>, AddIntoDot<arith::AddIOp>,
-               DropZeroAcc>(context);
+  patterns
+      .add<AddIntoDot<arith::AddFOp>, AddIntoDot<arith::AddIOp>, DropZeroAcc>(
+          context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,8 +256,8 @@ struct BroadcastOfSplat : OpRewritePattern<BroadcastOp> {
     auto splat = op.getValue().getDefiningOp<tensor::SplatOp>();
     if (!splat)
       return failure();
-    rewriter.replaceOpWithNewOp<tensor::SplatOp>(
-        op, splat.getInput(), op.getType(), op.getSizes());
+    rewriter.replaceOpWithNewOp<tensor::SplatOp>(op, splat.getInput(),
+                                                 op.getType(), op.getSizes());
     return success();
   }
 };

@@ -268,8 +268,7 @@ static LogicalResult verifyScalarRegion(AttentionOp op, StringRef what,
   Block &block = region.front();
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
   if (!yield)
-    return op.emitOpError() << "expected " << what
-                            << " to end with tile.yield";
+    return op.emitOpError() << "expected " << what << " to end with tile.yield";
   if (yield.getValue().getType() != yielded)
     return yield.emitOpError() << "expected " << yielded << " from " << what
                                << ", found " << yield.getValue().getType();
@@ -279,8 +278,8 @@ static LogicalResult verifyScalarRegion(AttentionOp op, StringRef what,
 LogicalResult AttentionOp::verifyRegions() {
   Builder builder(getContext());
   Type f32 = builder.getF32Type(), i64 = builder.getI64Type();
-  if (failed(verifyScalarRegion(*this, "score", getScore(), {f32, i64, i64},
-                                f32)))
+  if (failed(
+          verifyScalarRegion(*this, "score", getScore(), {f32, i64, i64}, f32)))
     return failure();
   return verifyScalarRegion(*this, "mask", getMask(), {i64, i64},
                             builder.getI1Type());

@@ -15,9 +15,9 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
   let description = [{
     Multiplies over all pairs of lanes that agree on the batch and contracted
     axes and sums over the contracted ones. Axes `lhs_batch[i]`/`rhs_batch[i]`
-    and `lhs_contract[i]`/`rhs_contract[i]` are paired. The result's axes are the
-    batch axes, then the free axes of `lhs`, then those of `rhs`, each in operand
-    order. With `acc` the sum starts from it.
+    and `lhs_contract[i]`/`rhs_contract[i]` are paired. The result's axes are
+    the batch axes, then the free axes of `lhs`, then those of `rhs`, each in
+    operand order. With `acc` the sum starts from it.
 
     Sums are in the result's element type: f32 for f16, bf16, f8 and f32
     operands, f64 for f64, i32 for i8, else the operands' own. `precision` says
@@ -68,12 +68,13 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "combines a tile along some of its axes";
   let description = [{
     Combines the lanes along `axes` by `kind`; the result has the other axes, in
-    order (none left: a rank-0 tensor). `max` and `min` propagate NaN, `fmax` and
-    `fmin` ignore it. The order of combination is not specified. Over an empty
-    axis the result is the neutral element.
+    order (none left: a rank-0 tensor). `max` and `min` propagate NaN, `fmax`
+    and `fmin` ignore it. The order of combination is not specified. Over an
+    empty axis the result is the neutral element.
 
     **Preconditions.** Invalid lanes along `axes` hold the neutral element.
-    `any`/`all` take i1; the others i32, i64, f32 or f64 (`fmax`, `fmin` floats).
+    `any` and `all` take i1; the others i32, i64, f32 or f64 (`fmax` and `fmin`
+    floats only).
 
     **Example.**
     ```mlir
@@ -139,7 +140,9 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["value", "result"]>]> {
   let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tensor:$value,
                        I64Attr:$axis);
   let results = (outs Tile_Tensor:$result);
-  let assemblyFormat = [{ `` $kind $value `axis` $axis attr-dict `:` type($value) }];
+  let assemblyFormat = [{
+    `` $kind $value `axis` $axis attr-dict `:` type($value)
+  }];
   let hasVerifier = 1;
 }
 
@@ -152,7 +155,10 @@ def Tile_RandomOp : Tile_Op<"random", [Pure]> {
 
     **Preconditions.** `offset` and the result have one shape.
 
-    **Example.** `%r = tile.random %seed, %pos : tensor<64xi64> -> tensor<64xf32>`
+    **Example.**
+    ```mlir
+    %r = tile.random %seed, %pos : tensor<64xi64> -> tensor<64xf32>
+    ```
 
     **Errors.** Shapes that differ.
   }];
@@ -186,9 +192,10 @@ def Tile_AttentionOp : Tile_Op<"attention", [
   let description = [{
     For every row `i` of `query` and every key `j` of `keys` with
     `mask(row_begin + i, j)`: `s[i,j] = score(scale * <query[i], keys[j]>,
-    row_begin + i, j)`; the result row is `sum_j softmax(s)[i,j] * values[j]`, and
-    `lse[i]` the natural logarithm of `sum_j exp(s[i,j])`. A row that sees no key
-    gives 0 and -inf. Lanes of rows at or beyond `valid_rows` hold anything.
+    row_begin + i, j)`; the result row is `sum_j softmax(s)[i,j] * values[j]`,
+    and `lse[i]` the natural logarithm of `sum_j exp(s[i,j])`. A row that sees
+    no key gives 0 and -inf. Lanes of rows at or beyond `valid_rows` hold
+    anything.
 
     The regions are scalar functions, both optional (empty): `score` of
     (f32 s, i64 q, i64 kv) yields f32, `mask` of (i64 q, i64 kv) yields i1. They

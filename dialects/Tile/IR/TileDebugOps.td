@@ -41,8 +41,8 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
 def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "prints values from the program";
   let description = [{
-    Prints `label` and every value (tiles element by element, in row-major order)
-    on the host's standard error, one line per value.
+    Prints `label` and every value (tiles element by element, in row-major
+    order) on the host's standard error, one line per value.
 
     **Example.** `tile.print "m =", %m : tensor<64xf32>`
   }];

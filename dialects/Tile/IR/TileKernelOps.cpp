@@ -111,21 +111,19 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "expected #tile.schedule as '" << kScheduleAttr
                          << "', found " << schedule;
 
-  Operation *terminator = getBody().front().empty()
-                              ? nullptr
-                              : &getBody().front().back();
+  Operation *terminator =
+      getBody().front().empty() ? nullptr : &getBody().front().back();
   if (!isa_and_nonnull<ReturnOp>(terminator))
     return emitOpError() << "expected tile.return at the end";
 
   scf::ForallOp grid;
   for (auto forall : getBody().front().getOps<scf::ForallOp>()) {
     if (forall->getNumResults() != 0)
-      return forall.emitOpError()
-             << "expected a grid without results, found "
-             << forall->getNumResults();
+      return forall.emitOpError() << "expected a grid without results, found "
+                                  << forall->getNumResults();
     if (grid) {
-      InFlightDiagnostic diagnostic =
-          forall.emitOpError() << "expected one grid, found a second";
+      InFlightDiagnostic diagnostic = forall.emitOpError()
+                                      << "expected one grid, found a second";
       diagnostic.attachNote(grid.getLoc()) << "the first is here";
       return diagnostic;
     }

@@ -146,9 +146,9 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure, AttrSizedOperandSegments]> {
   let summary = "a view of part of a view: fixes some dimensions";
   let description = [{
     Fixes every dimension of `view` that is not in `dims` to the corresponding
-    index, and keeps the dimensions in `dims`, whole and in that order. One index
-    per dimension is given; those of the kept dimensions must be the constant 0
-    by convention and are ignored.
+    index, and keeps the dimensions in `dims`, whole and in that order. One
+    index per dimension is given; those of the kept dimensions must be the
+    constant 0 by convention and are ignored.
 
     If the optional `predicate` is false the slice is empty: loads from it give
     the pad, stores to it do nothing. It is how an index that may be out of

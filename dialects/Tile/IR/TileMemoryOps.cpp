@@ -46,9 +46,9 @@ void StoreOp::getEffects(Effects &effects) {
 }
 
 LogicalResult AtomicAddOp::verify() {
-  if (failed(verifyBlockAccess(*this, getView().getType(),
-                               getValue().getType(), getIndices().size(),
-                               getDims(), getValid().size())))
+  if (failed(verifyBlockAccess(*this, getView().getType(), getValue().getType(),
+                               getIndices().size(), getDims(),
+                               getValid().size())))
     return failure();
   return verifyAtomicElement(*this, getView().getType().getElementType());
 }

@@ -18,9 +18,9 @@ def Tile_LoadOp : Tile_BlockAccessOp<"load", [
   let summary = "reads a block of a view into a tile";
   let description = [{
     Reads the block of `view` that begins at `indices` (one per dimension).
-    Result axis `a` runs along view dimension `dims[a]`; dimensions not in `dims`
-    contribute one position. Lanes at or beyond `valid[a]` on any axis are not
-    read and hold `pad`. Without `valid` every lane is valid.
+    Result axis `a` runs along view dimension `dims[a]`; dimensions not in
+    `dims` contribute one position. Lanes at or beyond `valid[a]` on any axis
+    are not read and hold `pad`. Without `valid` every lane is valid.
 
     If `predicate` is false nothing is read and every lane holds `pad` (zero if
     `pad` is `undef`).
@@ -87,8 +87,8 @@ def Tile_AtomicAddOp : Tile_BlockAccessOp<"atomic_add", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "adds a tile into a block of a view, atomically";
   let description = [{
-    Adds each valid lane of `value` to its element of `view`. Element updates are
-    atomic and relaxed; programs may add into one element in any order.
+    Adds each valid lane of `value` to its element of `view`. Element updates
+    are atomic and relaxed; programs may add into one element in any order.
 
     **Preconditions.** The element type is f64, f32, f16, bf16, i64 or i32.
     Otherwise as `tile.store`.

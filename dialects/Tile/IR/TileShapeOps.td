@@ -63,7 +63,8 @@ def Tile_SelectValidOp : Tile_Op<"select_valid", [
     Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "sets what the invalid lanes of a tile hold";
   let description = [{
-    Lanes below `valid[a]` on every axis keep their value; the others hold `pad`.
+    Lanes below `valid[a]` on every axis keep their value; the others hold
+    `pad`.
 
     **Preconditions.** One `valid` per axis; `pad` is not `undef`; for `i1`
     elements `pad` is `zero` or `one`.

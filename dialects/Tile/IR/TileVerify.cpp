@@ -63,9 +63,8 @@ LogicalResult mlir::tile::verifyBlockAccess(Operation *op, ViewType view,
                                             size_t numValid) {
   int64_t rank = tile.getRank();
   if (static_cast<int64_t>(numIndices) != view.getRank())
-    return op->emitOpError()
-           << "expected one index per dimension of the view (" << view.getRank()
-           << "), found " << numIndices;
+    return op->emitOpError() << "expected one index per dimension of the view ("
+                             << view.getRank() << "), found " << numIndices;
   if (static_cast<int64_t>(dims.size()) != rank)
     return op->emitOpError() << "expected one of dims per axis of the tile ("
                              << rank << "), found " << dims.size();
@@ -76,9 +75,9 @@ LogicalResult mlir::tile::verifyBlockAccess(Operation *op, ViewType view,
            << "expected no valid extent or one per axis of the tile (" << rank
            << "), found " << numValid;
   if (tile.getElementType() != view.getElementType())
-    return op->emitOpError() << "expected a tile of the view's element type "
-                             << view.getElementType() << ", found "
-                             << tile.getElementType();
+    return op->emitOpError()
+           << "expected a tile of the view's element type "
+           << view.getElementType() << ", found " << tile.getElementType();
   return success();
 }
 
@@ -86,9 +85,8 @@ LogicalResult mlir::tile::verifyElementAccess(Operation *op, ViewType view,
                                               Type value, OperandRange indices,
                                               Value mask) {
   if (static_cast<int64_t>(indices.size()) != view.getRank())
-    return op->emitOpError()
-           << "expected one index per dimension of the view (" << view.getRank()
-           << "), found " << indices.size();
+    return op->emitOpError() << "expected one index per dimension of the view ("
+                             << view.getRank() << "), found " << indices.size();
   auto tile = dyn_cast<RankedTensorType>(value);
   // A scalar operand holds for all lanes of a tile; a tile has no meaning for
   // a scalar result.
@@ -127,8 +125,8 @@ LogicalResult mlir::tile::verifyAtomicElement(Operation *op, Type elementType) {
 LogicalResult mlir::tile::verifyReduceElement(Operation *op, ReduceKind kind,
                                               Type elementType) {
   bool isFloat = elementType.isF32() || elementType.isF64();
-  bool isInt = elementType.isSignlessInteger(32) ||
-               elementType.isSignlessInteger(64);
+  bool isInt =
+      elementType.isSignlessInteger(32) || elementType.isSignlessInteger(64);
   auto require = [&](bool holds, StringRef types) -> LogicalResult {
     if (holds)
       return success();

@@ -1,7 +1,7 @@
 //===- MaskTranslator.cpp - IR as expressions over positions ---*- C++ -*-===//
 //
-// See MaskTranslator.h. Tiles and scalars are read by one recursion: a scalar is
-// a tile without axes.
+// See MaskTranslator.h. Tiles and scalars are read by one recursion: a scalar
+// is a tile without axes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -136,18 +136,20 @@ IndexExpr MaskTranslator::leaf(Value value, const AxisMap &axes) {
   bool isScalar = value.getType().isIntOrIndex();
   if (isScalar && (value == loop.getInductionVar() || !isInsideLoop(value)))
     return symbol(value);
-  auto [it, isNew] = opaqueIds.try_emplace(
-      {value.getAsOpaquePointer(), std::vector<int64_t>(axes.begin(), axes.end())},
-      nextId);
+  auto [it, isNew] =
+      opaqueIds.try_emplace({value.getAsOpaquePointer(),
+                             std::vector<int64_t>(axes.begin(), axes.end())},
+                            nextId);
   if (isNew)
     ++nextId;
   return IndexExpr::opaque(it->second, "?");
 }
 
 MaskExpr MaskTranslator::opaqueCondition(Value value, const AxisMap &axes) {
-  auto [it, isNew] = opaqueIds.try_emplace(
-      {value.getAsOpaquePointer(), std::vector<int64_t>(axes.begin(), axes.end())},
-      nextId);
+  auto [it, isNew] =
+      opaqueIds.try_emplace({value.getAsOpaquePointer(),
+                             std::vector<int64_t>(axes.begin(), axes.end())},
+                            nextId);
   if (isNew)
     ++nextId;
   return MaskExpr::opaque(it->second, "?");

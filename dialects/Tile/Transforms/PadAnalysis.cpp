@@ -183,8 +183,7 @@ TypedAttr PadAnalysis::compute(Value tile, int64_t axis, Value valid) {
   Type element = getElementTypeOrSelf(tile.getType());
 
   if (auto load = dyn_cast<LoadOp>(op)) {
-    if (load.getValid().empty() ||
-        !isValidAtMost(load.getValid()[axis], valid))
+    if (load.getValid().empty() || !isValidAtMost(load.getValid()[axis], valid))
       return {};
     return getPadValue(load.getPad(), element);
   }

@@ -14,9 +14,9 @@ def TileExpandAttention : Pass<"tile-expand-attention"> {
   let summary = "writes tile.attention out as a loop over the keys";
   let description = [{
     Replaces each `tile.attention` by the online softmax: a loop over tiles of
-    `kv_tile` keys that carries, for each row, the greatest score so far, the sum
-    of the exponentials relative to it, and the sum of the values weighted by
-    them. The score and mask regions become ops on tiles.
+    `kv_tile` keys that carries, for each row, the greatest score so far, the
+    sum of the exponentials relative to it, and the sum of the values weighted
+    by them. The score and mask regions become ops on tiles.
 
     Before:
     ```mlir
@@ -80,16 +80,16 @@ def TileSplitLoops : Pass<"tile-split-loops"> {
   let summary = "divides loops over tiles into full and partial ranges";
   let description = [{
     A loop over the tiles of an axis does the same for every tile, though only
-    the last one is cut off by the axis's end and a mask is all true or all false
-    in most of them. This pass makes several loops of it, in the same order, each
-    over the tiles that need the same:
+    the last one is cut off by the axis's end and a mask is all true or all
+    false in most of them. This pass makes several loops of it, in the same
+    order, each over the tiles that need the same:
 
     * *full*: every position exists and the mask is true on all lanes. The valid
       extent is the tile size, the mask and the test for it are gone.
     * *partial*: the loop as it was.
-    * Tiles in which the mask is false everywhere are not visited, if the body is
-      guarded by an `scf.if` on `tile.reduce any` of the mask and does nothing
-      else. (A `tile.load` outside the guard is nothing.)
+    * Tiles in which the mask is false everywhere are not visited, if the body
+      is guarded by an `scf.if` on `tile.reduce any` of the mask and does
+      nothing else. (A `tile.load` outside the guard is nothing.)
 
     Before:
     ```mlir
@@ -115,9 +115,9 @@ def TileSplitLoops : Pass<"tile-split-loops"> {
 
     Masks are read from `arith` on `tile.iota`, through `tile.broadcast`,
     `tensor.splat` and `tile.select_valid`; what else a mask depends on is taken
-    to be anything. Only innermost loops with a constant step are split, and each
-    once: `tile.range` marks what the pass has made. Whether a tile is called full
-    or partial does not change a bit of the result.
+    to be anything. Only innermost loops with a constant step are split, and
+    each once: `tile.range` marks what the pass has made. Whether a tile is
+    called full or partial does not change a bit of the result.
 
     With `version-grid` the body of the grid is doubled: where all its tiles are
     full, their valid extents are constants, and loops are split; otherwise it

@@ -205,9 +205,9 @@ bool LoopSplitter::guardHoldsInFullTiles() {
       return true;
     // The tile of an enclosing loop that ends with the axis.
     auto iv = dyn_cast<BlockArgument>(op.getBegin());
-    auto outer = iv ? dyn_cast_or_null<LoopLikeOpInterface>(
-                          iv.getOwner()->getParentOp())
-                    : LoopLikeOpInterface();
+    auto outer =
+        iv ? dyn_cast_or_null<LoopLikeOpInterface>(iv.getOwner()->getParentOp())
+           : LoopLikeOpInterface();
     if (!outer || !outer.getLoopInductionVars() || !outer.getLoopUpperBounds())
       return false;
     for (auto [candidate, upper] :
@@ -264,8 +264,7 @@ scf::ForOp LoopSplitter::emitRange(OpBuilder &builder, Value lower, Value upper,
   auto copy = scf::ForOp::create(builder, loop.getLoc(), lower, upper,
                                  loop.getStep(), inits);
   copy->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  copy->setAttr(kRangeAttr,
-                builder.getStringAttr(isFull ? "full" : "partial"));
+  copy->setAttr(kRangeAttr, builder.getStringAttr(isFull ? "full" : "partial"));
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(),
                                    copy.getBody()->getArguments())) {
@@ -402,8 +401,8 @@ struct SplitLoopsPass : tile::impl::TileSplitLoopsBase<SplitLoopsPass> {
         auto version = loop->getParentOfType<scf::IfOp>();
         while (version && !version->hasAttr(kVersionedAttr))
           version = version->getParentOfType<scf::IfOp>();
-        if (!version || !version.getElseRegion().isAncestor(
-                            loop->getParentRegion()))
+        if (!version ||
+            !version.getElseRegion().isAncestor(loop->getParentRegion()))
           loops.push_back(loop);
       });
       for (scf::ForOp loop : loops)

@@ -19,8 +19,8 @@ inline constexpr StringLiteral kVersionedAttr = "tile.versioned";
 /// The category of the remarks.
 inline constexpr StringLiteral kSplitLoopsCategory = "tile-split-loops";
 
-/// Gives the programs whose grid tiles are all full a body of their own. Returns
-/// whether there was something to do.
+/// Gives the programs whose grid tiles are all full a body of their own.
+/// Returns whether there was something to do.
 bool versionGrid(KernelOp kernel);
 
 /// Divides a loop over tiles into full and partial ranges. Returns whether it

@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace mlir::tile;
 
-/// The valid extents of the grid's own tiles that could be asked for in front of
-/// the body.
+/// The valid extents of the grid's own tiles that could be asked for in front
+/// of the body.
 static SmallVector<ValidOp> gridValids(scf::ForallOp grid) {
   SmallVector<ValidOp> valids;
   for (auto valid : grid.getBody()->getOps<ValidOp>()) {
@@ -46,10 +46,10 @@ bool mlir::tile::versionGrid(KernelOp kernel) {
     valid->moveBefore(body, builder.getInsertionPoint());
     builder.setInsertionPointAfter(valid);
     Value size = arith::ConstantIndexOp::create(builder, loc, valid.getSize());
-    Value isFull = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, valid, size);
-    allFull = allFull ? arith::AndIOp::create(builder, loc, allFull, isFull)
-                      : isFull;
+    Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         valid, size);
+    allFull =
+        allFull ? arith::AndIOp::create(builder, loc, allFull, isFull) : isFull;
     builder.setInsertionPointAfter(allFull.getDefiningOp());
   }
 
@@ -57,16 +57,16 @@ bool mlir::tile::versionGrid(KernelOp kernel) {
                                    /*withElseRegion=*/true);
   version->setAttr(kVersionedAttr, builder.getUnitAttr());
   Block *other = version.elseBlock();
-  other->getOperations().splice(
-      other->begin(), body->getOperations(),
-      std::next(Block::iterator(version)), Block::iterator(body->getTerminator()));
+  other->getOperations().splice(other->begin(), body->getOperations(),
+                                std::next(Block::iterator(version)),
+                                Block::iterator(body->getTerminator()));
 
   OpBuilder full = version.getThenBodyBuilder();
   IRMapping mapping;
   for (ValidOp valid : valids)
-    mapping.map(valid.getResult(),
-                arith::ConstantIndexOp::create(full, loc, valid.getSize())
-                    .getResult());
+    mapping.map(
+        valid.getResult(),
+        arith::ConstantIndexOp::create(full, loc, valid.getSize()).getResult());
   for (Operation &op : other->without_terminator())
     full.clone(op, mapping);
 

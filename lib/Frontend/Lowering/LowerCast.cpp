@@ -36,6 +36,10 @@ Value KernelLowering::convert(const TileValue &value, DType from, DType to) {
     return value.value;
   Type source = elementType(from);
   if (to == DType::Bool) {
+    if (isNarrowFloat(from)) // There are no comparisons of the narrow floats.
+      return convert(
+          TileValue(convertFloat(value, from, DType::F32), value.axes),
+          DType::F32, to);
     // NaN is not 0.
     if (isFloat(from))
       return emit<arith::CmpFOp>(arith::CmpFPredicate::UNE, value.value,
@@ -101,7 +105,7 @@ Value KernelLowering::convertFloat(const TileValue &value, DType from,
   Value number = value.value;
   if (to == DType::TF32) {
     if (from == DType::F64)
-      number = emit<arith::TruncFOp>(type, number);
+      number = truncateToOdd(value);
     return tile::RoundTF32Op::create(b, number);
   }
   if (isFloat8(to)) {
@@ -115,6 +119,27 @@ Value KernelLowering::convertFloat(const TileValue &value, DType from,
   if (number.getType() == type) // tf32 to f32.
     return number;
   return emit<arith::TruncFOp>(type, number);
+}
+
+/// f64 to f32, rounded to odd: toward zero, and with the last bit set if that
+/// is not exact. A later rounding to fewer bits then sees on which side of a
+/// midpoint the number was.
+Value KernelLowering::truncateToOdd(const TileValue &value) {
+  Type f32 = withElement(value.value, b.getF32Type());
+  Type i32 = withElement(value.value, b.getI32Type());
+  Value one = constantInt(value.axes, b.getI32Type(), 1);
+  Value nearest = emit<arith::TruncFOp>(f32, value.value);
+  Value back = emit<arith::ExtFOp>(value.value.getType(), nearest);
+  Value inexact =
+      emit<arith::CmpFOp>(arith::CmpFPredicate::ONE, back, value.value);
+  Value isAway =
+      emit<arith::CmpFOp>(arith::CmpFPredicate::OGT, emit<math::AbsFOp>(back),
+                          emit<math::AbsFOp>(value.value));
+  // Sign and magnitude: one less is one step toward zero.
+  Value bits = emit<arith::BitcastOp>(i32, nearest);
+  bits = emit<arith::SelectOp>(isAway, emit<arith::SubIOp>(bits, one), bits);
+  bits = emit<arith::SelectOp>(inexact, emit<arith::OrIOp>(bits, one), bits);
+  return emit<arith::BitcastOp>(f32, bits);
 }
 
 /// `value` is f32 or f64. The bounds are powers of two or 0, hence exact.

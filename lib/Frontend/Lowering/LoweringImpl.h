@@ -218,6 +218,7 @@ private:
   TileValue lowerCast(const typed::Cast *cast);
   mlir::Value convert(const TileValue &value, DType from, DType to);
   mlir::Value convertFloat(const TileValue &value, DType from, DType to);
+  mlir::Value truncateToOdd(const TileValue &value);
   mlir::Value convertFloatToInt(const TileValue &value, DType to);
   mlir::Value convertInt(mlir::Value value, DType from, DType to);
   mlir::Type withElement(mlir::Value like, mlir::Type element);

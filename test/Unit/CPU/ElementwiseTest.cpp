@@ -96,8 +96,9 @@ tile.kernel @random($Y, %seed: i64 {tile.name = "seed"},
 
 TEST_CASE("loops carry several tiles, exchanged and chosen", "[cpu]") {
   Kernel kernel(fill(R"(
-tile.kernel @loops($X, $Y, %n: index {tile.name = "n"}) {
+tile.kernel @loops($X, $Y, %size: i64 {tile.name = "size"}) {
   scf.forall (%p) = (0) to (1) step (1) {
+    %n = arith.index_cast %size : i64 to index
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %x = tile.load %X[%c0] dims [0] pad zero

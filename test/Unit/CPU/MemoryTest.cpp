@@ -171,9 +171,10 @@ tile.kernel @transpose($X, $Y) {
 TEST_CASE("lanes that are not loaded hold the pad", "[cpu]") {
   std::string pad = GENERATE("zero", "one", "lowest", "highest");
   Kernel kernel(fill(R"(
-tile.kernel @pads($X, $Y, %n: index {tile.name = "n"},
+tile.kernel @pads($X, $Y, %size: i64 {tile.name = "size"},
                   %on: i1 {tile.name = "on"}) {
   scf.forall (%p) = (0) to (1) step (1) {
+    %n = arith.index_cast %size : i64 to index
     %c0 = arith.constant 0 : index
     %x = tile.load %X[%c0] dims [0] valid [%n] if %on pad $PAD
         : !tile.view<16xf32> -> tensor<16xf32>

@@ -14,7 +14,7 @@ using namespace tilec::test;
 
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();
 
 /// An op from a 6x5x37 tensor to one of another shape.
 std::string unaryKernel(const std::string &op, const std::string &from,
@@ -25,8 +25,9 @@ std::string unaryKernel(const std::string &op, const std::string &from,
     dims += (i ? ", " : "") + std::to_string(i);
   }
   return fill(R"(
-tile.kernel @unary($X, $Y, %n: index {tile.name = "n"}) {
+tile.kernel @unary($X, $Y, %size: i64 {tile.name = "size"}) {
   scf.forall (%p) = (0) to (1) step (1) {
+    %n = arith.index_cast %size : i64 to index
     %c0 = arith.constant 0 : index
     %x = tile.load %X[%c0, %c0, %c0] dims [0, 1, 2] pad zero
         : !tile.view<$F> -> tensor<$F>
@@ -71,7 +72,7 @@ void checkReduction(const std::string &kind, const std::string &type,
     x[100] = T(2);
     if constexpr (std::is_floating_point_v<T>)
       if (special) {
-        x[50] = T(nan);
+        x[50] = T(notANumber);
         x[400] = -std::numeric_limits<T>::infinity();
         x[401] = std::numeric_limits<T>::infinity();
       }
@@ -109,11 +110,11 @@ void checkReduction(const std::string &kind, const std::string &type,
 
 template <typename T>
 T propagatingMax(T x, T y) {
-  return x != x || y != y ? T(nan) : std::max(x, y);
+  return x != x || y != y ? T(notANumber) : std::max(x, y);
 }
 template <typename T>
 T propagatingMin(T x, T y) {
-  return x != x || y != y ? T(nan) : std::min(x, y);
+  return x != x || y != y ? T(notANumber) : std::min(x, y);
 }
 
 } // namespace
@@ -191,8 +192,8 @@ TEST_CASE("the place of the greatest and least element", "[cpu]") {
   Kernel kernel(unaryKernel(op, "6x5x37xf32", to + "i64", 2));
   Tensor<float> x({6, 5, 37});
   x.randomIntegers(12, -3, 3); // Many ties.
-  x[3] = nan;
-  x[40] = nan;
+  x[3] = notANumber;
+  x[40] = notANumber;
   x[75] = -std::numeric_limits<float>::infinity();
   x[110] = std::numeric_limits<float>::infinity();
   std::vector<int64_t> shape;

@@ -103,7 +103,7 @@ tile.kernel @f($X) {
   CHECK(texts.count("loops") == 0);
   CHECK(texts["llvm"].find("define") != std::string::npos);
   CHECK(texts["llvm-optimized"].find("define") != std::string::npos);
-  CHECK(texts["assembly"].find("f.entry") != std::string::npos);
+  CHECK(texts["assembly"].find("f.run.entry") != std::string::npos);
   cpu::Timings times = kernel.compiled->timings();
   CHECK(times.total >= times.codegen);
 }
