@@ -26,9 +26,8 @@ struct LoadPattern : OpConversionPattern<memref::LoadOp> {
   LogicalResult
   matchAndRewrite(memref::LoadOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value byte = memref::LoadOp::create(rewriter, op.getLoc(),
-                                        adaptor.getMemref(),
-                                        adaptor.getIndices());
+    Value byte = memref::LoadOp::create(
+        rewriter, op.getLoc(), adaptor.getMemref(), adaptor.getIndices());
     rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, op.getType(), byte);
     return success();
   }
@@ -39,11 +38,10 @@ struct StorePattern : OpConversionPattern<memref::StoreOp> {
   LogicalResult
   matchAndRewrite(memref::StoreOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value byte = arith::ExtUIOp::create(rewriter, op.getLoc(),
-                                        rewriter.getI8Type(),
-                                        adaptor.getValue());
-    rewriter.replaceOpWithNewOp<memref::StoreOp>(
-        op, byte, adaptor.getMemref(), adaptor.getIndices());
+    Value byte = arith::ExtUIOp::create(
+        rewriter, op.getLoc(), rewriter.getI8Type(), adaptor.getValue());
+    rewriter.replaceOpWithNewOp<memref::StoreOp>(op, byte, adaptor.getMemref(),
+                                                 adaptor.getIndices());
     return success();
   }
 };
@@ -55,12 +53,10 @@ struct RetypePattern : ConversionPattern {
   LogicalResult
   matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                   ConversionPatternRewriter &rewriter) const override {
-    if (op->getNumRegions() ||
-        !isa<memref::MemRefDialect>(op->getDialect()))
+    if (op->getNumRegions() || !isa<memref::MemRefDialect>(op->getDialect()))
       return failure();
     SmallVector<Type> results;
-    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(),
-                                                results)))
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), results)))
       return failure();
     OperationState state(op->getLoc(), op->getName());
     state.addOperands(operands);

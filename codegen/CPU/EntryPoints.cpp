@@ -99,8 +99,7 @@ void EntryPointBuilder::build() {
   auto nextWordOf = [&] { return loadWord(packed, i64); };
   for (auto [number, rank] : llvm::enumerate(ranks.asArrayRef())) {
     if (rank < 0) {
-      operands.push_back(
-          loadWord(packed, type.getParamType(operands.size())));
+      operands.push_back(loadWord(packed, type.getParamType(operands.size())));
       continue;
     }
     Value address = loadWord(packed, pointer);
@@ -118,8 +117,9 @@ void EntryPointBuilder::build() {
          llvm::zip_equal(placeSlots(sizes, total), sizes)) {
       Value words[] = {constant(size), constant(1)};
       unsigned next = 0;
-      passBuffer(advance(entry.getArgument(3), offset), 1,
-                 [&] { return words[next++]; }, /*noAlias=*/true);
+      passBuffer(
+          advance(entry.getArgument(3), offset), 1,
+          [&] { return words[next++]; }, /*noAlias=*/true);
     }
   }
   auto call = LLVM::CallOp::create(b, loc, kernel, operands);
@@ -143,8 +143,8 @@ void dropUnsignedClaims(LLVM::LLVMFuncOp func) {
 
 struct EntryPointsPass : impl::CPUEntryPointsBase<EntryPointsPass> {
   void runOnOperation() override {
-    for (auto func : llvm::make_early_inc_range(
-             getOperation().getOps<LLVM::LLVMFuncOp>()))
+    for (auto func :
+         llvm::make_early_inc_range(getOperation().getOps<LLVM::LLVMFuncOp>()))
       if (func->hasAttr(kKernelFuncAttr)) {
         dropUnsignedClaims(func);
         EntryPointBuilder(func).build();

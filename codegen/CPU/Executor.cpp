@@ -82,9 +82,8 @@ llvm::Error Executor::check(llvm::ArrayRef<Argument> arguments) const {
                   ", found " + llvm::Twine(argument.shape.size()));
     for (size_t d = 0; d < parameter.shape.size(); ++d)
       if (parameter.shape[d] >= 0 && parameter.shape[d] != argument.shape[d])
-        return fail(who + "expected extent " +
-                    llvm::Twine(parameter.shape[d]) + " of dimension " +
-                    llvm::Twine(d) + ", found " +
+        return fail(who + "expected extent " + llvm::Twine(parameter.shape[d]) +
+                    " of dimension " + llvm::Twine(d) + ", found " +
                     llvm::Twine(argument.shape[d]));
     int64_t unit = parameter.unitStride;
     if (unit >= 0 && argument.strides[unit] != 1 && argument.shape[unit] > 1)
@@ -139,8 +138,7 @@ int64_t Executor::numPrograms(llvm::ArrayRef<Argument> arguments) const {
 /// The threads of all launches of this process. They are never joined: a
 /// process may exit from anywhere.
 static llvm::ThreadPoolInterface &workers() {
-  static auto *pool =
-      new llvm::DefaultThreadPool(llvm::hardware_concurrency());
+  static auto *pool = new llvm::DefaultThreadPool(llvm::hardware_concurrency());
   return *pool;
 }
 
@@ -166,9 +164,12 @@ llvm::Error Executor::run(llvm::ArrayRef<Argument> arguments,
   std::atomic<bool> outOfMemory(false);
   auto work = [&] {
     void *scratch = nullptr;
-    if (scratchSize && !(scratch = takeScratch())) {
-      outOfMemory = true;
-      return;
+    if (scratchSize) {
+      scratch = takeScratch();
+      if (!scratch) {
+        outOfMemory = true;
+        return;
+      }
     }
     for (int64_t begin = next; begin < programs;) {
       int64_t share = (programs - begin) / (4 * int64_t(threads));

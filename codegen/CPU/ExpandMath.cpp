@@ -43,23 +43,18 @@ public:
     return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
   }
   Value add(Value x, Value y) {
-    return arith::AddFOp::create(b, loc, x, y,
-                                 arith::FastMathFlags::contract);
+    return arith::AddFOp::create(b, loc, x, y, arith::FastMathFlags::contract);
   }
   Value subtract(Value x, Value y) {
-    return arith::SubFOp::create(b, loc, x, y,
-                                 arith::FastMathFlags::contract);
+    return arith::SubFOp::create(b, loc, x, y, arith::FastMathFlags::contract);
   }
   Value multiply(Value x, Value y) {
-    return arith::MulFOp::create(b, loc, x, y,
-                                 arith::FastMathFlags::contract);
+    return arith::MulFOp::create(b, loc, x, y, arith::FastMathFlags::contract);
   }
   Value multiplyAdd(Value x, Value y, Value z) {
     return add(multiply(x, y), z);
   }
-  Value divide(Value x, Value y) {
-    return arith::DivFOp::create(b, loc, x, y);
-  }
+  Value divide(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
   /// A constant times a power of x and so on, lowest power first.
   Value polynomial(Value x, ArrayRef<float> coefficients) {
     Value sum = real(coefficients.back());
@@ -114,8 +109,8 @@ private:
 RealBuilder::Rounded RealBuilder::round(Value x, float scale) {
   constexpr float shift = 0x1.8p23f;
   Value shifted = multiplyAdd(x, real(scale), real(shift));
-  Value integer = arith::SubIOp::create(
-      b, loc, bits(shifted), word(llvm::bit_cast<int32_t>(shift)));
+  Value integer = arith::SubIOp::create(b, loc, bits(shifted),
+                                        word(llvm::bit_cast<int32_t>(shift)));
   return {integer, subtract(shifted, real(shift))};
 }
 
@@ -156,10 +151,9 @@ Value RealBuilder::exp2(Value x) {
 
 Value RealBuilder::log(Value x, bool base2) {
   // x = 2^e * (1 + f) with 1 + f between the square roots of 1/2 and of 2.
-  Value isSubnormal =
-      compare(arith::CmpFPredicate::OLT, x, real(0x1p-126f));
-  Value normal = select(isSubnormal,
-                        arith::MulFOp::create(b, loc, x, real(0x1p23f)), x);
+  Value isSubnormal = compare(arith::CmpFPredicate::OLT, x, real(0x1p-126f));
+  Value normal =
+      select(isSubnormal, arith::MulFOp::create(b, loc, x, real(0x1p23f)), x);
   Value integer = bits(normal);
   constexpr int32_t root = 0x3F3504F3; // The square root of 1/2.
   Value above = arith::SubIOp::create(b, loc, integer, word(root));
@@ -172,10 +166,9 @@ Value RealBuilder::log(Value x, bool base2) {
   Value e = arith::SIToFPOp::create(b, loc, b.getF32Type(), exponent);
 
   Value square = multiply(f, f);
-  Value p = polynomial(
-      f, {0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f, -0x1.555c4cp-3f,
-          0x1.23376p-3f, -0x1.fc222p-4f, 0x1.e6f0fp-4f, -0x1.de3bb4p-4f,
-          0x1.145614p-4f});
+  Value p = polynomial(f, {0x1.555548p-2f, -0x1.000006p-2f, 0x1.99a4b6p-3f,
+                           -0x1.555c4cp-3f, 0x1.23376p-3f, -0x1.fc222p-4f,
+                           0x1.e6f0fp-4f, -0x1.de3bb4p-4f, 0x1.145614p-4f});
   p = multiply(multiply(square, f), p);
   Value result;
   if (base2) {
@@ -193,8 +186,7 @@ Value RealBuilder::log(Value x, bool base2) {
     result = multiplyAdd(e, real(0.693359375f), add(p, f));
   }
   // Infinity and NaN are their own logarithms; 0 and negative numbers.
-  Value isOrdinary =
-      compare(arith::CmpFPredicate::OLT, x, real(infinity));
+  Value isOrdinary = compare(arith::CmpFPredicate::OLT, x, real(infinity));
   result = select(isOrdinary, result, x);
   Value zero = real(0.0f);
   Value atZero =
@@ -211,8 +203,8 @@ Value RealBuilder::tanh(Value x) {
   Value small = multiplyAdd(multiply(z, x), p, x);
   // 1 - 2 / (exp(2 t) + 1)
   Value power = exp(add(t, t));
-  Value large = subtract(real(1.0f),
-                         divide(real(2.0f), add(power, real(1.0f))));
+  Value large =
+      subtract(real(1.0f), divide(real(2.0f), add(power, real(1.0f))));
   large = withSignOf(large, x);
   return select(compare(arith::CmpFPredicate::OLT, t, real(0.625f)), small,
                 large);
@@ -226,18 +218,17 @@ Value RealBuilder::erf(Value x) {
   Value small = multiplyAdd(x, p, x);
   // 1 - exp(log(erfc(t))); at 4 the result has become 1.
   Value bounded = clamp(t, 0.0f, 4.0f);
-  Value q = polynomial(
-      bounded, {-0x1.9a493p-13f, -0x1.20af5cp+0f, -0x1.463cb6p-1f,
-                -0x1.a9b476p-4f, 0x1.6c2b0ap-6f, -0x1.8ee2aep-9f,
-                0x1.9aeb3p-13f});
+  Value q =
+      polynomial(bounded, {-0x1.9a493p-13f, -0x1.20af5cp+0f, -0x1.463cb6p-1f,
+                           -0x1.a9b476p-4f, 0x1.6c2b0ap-6f, -0x1.8ee2aep-9f,
+                           0x1.9aeb3p-13f});
   Value large = withSignOf(subtract(real(1.0f), exp(q)), x);
   return select(compare(arith::CmpFPredicate::OLT, t, real(0.925f)), small,
                 large);
 }
 
 /// Replaces an f32 op by what `build` makes of its operand.
-template <typename Op>
-struct ExpandPattern : OpRewritePattern<Op> {
+template <typename Op> struct ExpandPattern : OpRewritePattern<Op> {
   using Build = Value (*)(RealBuilder &, Value);
   ExpandPattern(MLIRContext *ctx, Build build)
       : OpRewritePattern<Op>(ctx), build(build) {}

@@ -53,8 +53,8 @@ public:
   /// Of a narrow float, zero-extended to i32.
   Value narrowBits(Value value) {
     unsigned width = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
-    Value word = arith::BitcastOp::create(
-        b, loc, like(b.getIntegerType(width)), value);
+    Value word =
+        arith::BitcastOp::create(b, loc, like(b.getIntegerType(width)), value);
     return arith::ExtUIOp::create(b, loc, i32(), word);
   }
   /// The low bits of an i32 as a narrow float.
@@ -159,13 +159,12 @@ Value widen(BitBuilder &bit, Value value, const Format &format) {
 }
 
 /// f32 to narrow, to nearest, ties to even.
-Value narrow(BitBuilder &bit, Value value, Type element,
-             const Format &format) {
+Value narrow(BitBuilder &bit, Value value, Type element, const Format &format) {
   unsigned dropped = 23 - format.fraction;
   Value word = bit.bits(value);
   Value magnitude = bit(word, '&', 0x7FFFFFFF);
-  Value sign = bit(bit(word, '>', 32 - format.width), '&',
-                   1u << (format.width - 1));
+  Value sign =
+      bit(bit(word, '>', 32 - format.width), '&', 1u << (format.width - 1));
 
   // Half a unit less one, plus the lowest bit that stays: a tie is rounded up
   // exactly if that bit is odd. A carry into the exponent is right too.
@@ -176,14 +175,12 @@ Value narrow(BitBuilder &bit, Value value, Type element,
     rounded = bit(rounded, '-', (127 - format.bias) << format.fraction);
     // The result is subnormal: let an f32 addition round. The unit in the last
     // place of `shift` is the narrow format's smallest subnormal number.
-    float shift =
-        powerOfTwo(24 - int(format.bias) - int(format.fraction));
+    float shift = powerOfTwo(24 - int(format.bias) - int(format.fraction));
     Value sum = bit.addReal(bit.fromBits(magnitude), bit.real(shift));
-    Value subnormal =
-        bit(bit.bits(sum), '-', llvm::bit_cast<uint32_t>(shift));
+    Value subnormal = bit(bit.bits(sum), '-', llvm::bit_cast<uint32_t>(shift));
     float smallest = powerOfTwo(1 - int(format.bias));
-    Value isSmall = bit.isLess(
-        magnitude, bit.number(llvm::bit_cast<uint32_t>(smallest)));
+    Value isSmall =
+        bit.isLess(magnitude, bit.number(llvm::bit_cast<uint32_t>(smallest)));
     // Not small, so `rounded` did not wrap; beyond the largest finite number?
     Value fits = bit.isLess(rounded, bit.number(format.infinity));
     rounded = bit.select(fits, rounded, bit.number(format.overflow));
@@ -220,8 +217,8 @@ Value roundToOdd(BitBuilder &bit, Value value) {
   Value word = bit.bits(nearest);
   Value down = bit(word, '-', compare(arith::CmpIPredicate::ugt));
   Value odd = bit(down, '|', compare(arith::CmpIPredicate::ne));
-  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO,
-                                      value, value);
+  Value isNaN =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
   return bit.fromBits(bit.select(isNaN, word, odd));
 }
 
@@ -238,8 +235,8 @@ struct WidenPattern : OpRewritePattern<arith::ExtFOp> {
     BitBuilder bit(rewriter, op.getLoc(), op.getType());
     Value wide;
     if (f16c && from.isF16())
-      wide = arith::ExtFOp::create(rewriter, op.getLoc(), bit.f32(),
-                                   op.getIn());
+      wide =
+          arith::ExtFOp::create(rewriter, op.getLoc(), bit.f32(), op.getIn());
     else
       wide = widen(bit, op.getIn(), *format);
     Type to = op.getType();

@@ -162,9 +162,8 @@ void Fusion::copySharedProducers() {
       continue;
     // If it has to be stored for one user, the others can load it.
     Cost cost = costOfRecomputing(op);
-    bool stored = llvm::any_of(op->getUsers(), [&](Operation *user) {
-      return !isConsumer(user);
-    });
+    bool stored = llvm::any_of(
+        op->getUsers(), [&](Operation *user) { return !isConsumer(user); });
     if (!cost.isCheap() || (stored && cost.operands > 0))
       continue;
     llvm::SmallSetVector<Operation *, 4> users(op->user_begin(),
@@ -190,12 +189,11 @@ LogicalResult Fusion::run() {
   }
   copySharedProducers();
   RewritePatternSet patterns(ctx);
-  linalg::populateElementwiseOpsFusionPatterns(
-      patterns, [&](OpOperand *use) {
-        // Merged ops are new, and an address may be used again for one.
-        costs.clear();
-        return mayFuse(*use) && use->get().hasOneUse();
-      });
+  linalg::populateElementwiseOpsFusionPatterns(patterns, [&](OpOperand *use) {
+    // Merged ops are new, and an address may be used again for one.
+    costs.clear();
+    return mayFuse(*use) && use->get().hasOneUse();
+  });
   linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, ctx);
   GreedyRewriteConfig config;
@@ -203,8 +201,7 @@ LogicalResult Fusion::run() {
   return applyPatternsGreedily(func, std::move(patterns), config);
 }
 
-struct FuseElementwisePass
-    : impl::CPUFuseElementwiseBase<FuseElementwisePass> {
+struct FuseElementwisePass : impl::CPUFuseElementwiseBase<FuseElementwisePass> {
   void runOnOperation() override {
     if (failed(Fusion(getOperation()).run()))
       signalPassFailure();

@@ -61,8 +61,7 @@ llvm::Expected<HostTarget> HostTarget::create(llvm::StringRef cpu,
 }
 
 bool HostTarget::has(llvm::StringRef feature) const {
-  return machine->getMCSubtargetInfo()->checkFeatures(
-      ("+" + feature).str());
+  return machine->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
 }
 
 CPUPipelineOptions HostTarget::pipelineOptions() const {

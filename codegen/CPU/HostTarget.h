@@ -23,9 +23,8 @@ namespace tilec::cpu {
 class HostTarget {
 public:
   /// Empty `cpu` and `features` mean those of this machine.
-  static llvm::Expected<HostTarget> create(llvm::StringRef cpu,
-                                           llvm::StringRef features,
-                                           unsigned optLevel);
+  static llvm::Expected<HostTarget>
+  create(llvm::StringRef cpu, llvm::StringRef features, unsigned optLevel);
 
   /// What the MLIR passes should know.
   CPUPipelineOptions pipelineOptions() const;

@@ -272,8 +272,8 @@ llvm::Error Compilation::link() {
 
 llvm::Expected<std::unique_ptr<CompiledKernel>> Compilation::finish() {
   Timings &times = kernel->times;
-  times.total = times.lowering + times.translation + times.optimization +
-                times.codegen;
+  times.total =
+      times.lowering + times.translation + times.optimization + times.codegen;
   return std::move(kernel);
 }
 

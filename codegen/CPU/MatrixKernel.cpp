@@ -30,8 +30,7 @@ Value MatrixKernel::value(OpFoldResult x) { return indexValue(b, loc, x); }
 
 Matrix MatrixKernel::at(Matrix matrix, OpFoldResult row, OpFoldResult column) {
   matrix.offset = plus(matrix.offset, plus(times(row, matrix.rowStride),
-                                           times(column,
-                                                 matrix.columnStride)));
+                                           times(column, matrix.columnStride)));
   return matrix;
 }
 
@@ -54,9 +53,8 @@ void MatrixKernel::blocked(
   if (whole == 1)
     body(index(0), block);
   else
-    loop(whole, [&](Value number) {
-      body(times(number, index(block)), block);
-    });
+    loop(whole,
+         [&](Value number) { body(times(number, index(block)), block); });
   if (int64_t rest = total % block)
     body(index(whole * block), rest);
 }
@@ -91,8 +89,8 @@ static int64_t evenBlock(int64_t total, int64_t most, int64_t multiple) {
   return most;
 }
 
-void MatrixKernel::emit(const Matrix &a, const Matrix &bMatrix,
-                        const Matrix &c, int64_t m, int64_t n, int64_t k) {
+void MatrixKernel::emit(const Matrix &a, const Matrix &bMatrix, const Matrix &c,
+                        int64_t m, int64_t n, int64_t k) {
   element = c.element();
   chooseBlocks(m, n);
   int64_t blockK = evenBlock(k, maxBlockK, 8);
@@ -113,16 +111,14 @@ void MatrixKernel::emit(const Matrix &a, const Matrix &bMatrix,
 }
 
 void MatrixKernel::emitBlock(const Matrix &a, const Matrix &bMatrix,
-                             const Matrix &c, int64_t m, int64_t n,
-                             int64_t k) {
+                             const Matrix &c, int64_t m, int64_t n, int64_t k) {
   int64_t width = panelWidth();
   int64_t wholePanels = n / width, tail = n % width;
   Panels panels;
   if (mustPack(bMatrix, m)) {
     panels = pack(bMatrix, k, n);
   } else {
-    OpFoldResult tailOffset =
-        plus(bMatrix.offset, index(wholePanels * width));
+    OpFoldResult tailOffset = plus(bMatrix.offset, index(wholePanels * width));
     panels = {bMatrix.flat, bMatrix.offset,    bMatrix.rowStride, index(width),
               tailOffset,   bMatrix.rowStride, /*padded=*/false};
   }
@@ -154,8 +150,8 @@ void MatrixKernel::emitPanel(const Matrix &a, Value panelFlat,
 void MatrixKernel::emitRegisters(const Matrix &a, Value panelFlat,
                                  OpFoldResult panelOffset,
                                  OpFoldResult rowStride, bool padded,
-                                 const Matrix &c, int64_t rows,
-                                 int64_t columns, int64_t k) {
+                                 const Matrix &c, int64_t rows, int64_t columns,
+                                 int64_t k) {
   auto type = VectorType::get({lanes}, element);
   int64_t vectors = llvm::divideCeil(columns, lanes);
   int64_t lastLanes = columns - (vectors - 1) * lanes;
@@ -193,8 +189,7 @@ void MatrixKernel::emitRegisters(const Matrix &a, Value panelFlat,
       row.push_back(load(panelFlat, plus(inPanel, index(v * lanes)),
                          !padded && isMasked(v)));
     for (int64_t r = 0; r < rows; ++r) {
-      OpFoldResult inRow =
-          plus(rowOffsets[r], times(position, a.columnStride));
+      OpFoldResult inRow = plus(rowOffsets[r], times(position, a.columnStride));
       Value lane = memref::LoadOp::create(b, loc, a.flat, value(inRow));
       Value all = vector::BroadcastOp::create(b, loc, type, lane);
       for (int64_t v = 0; v < vectors; ++v) {
@@ -202,8 +197,7 @@ void MatrixKernel::emitRegisters(const Matrix &a, Value panelFlat,
         if (isa<FloatType>(element)) {
           // Becomes one instruction where the host has it.
           auto contract = arith::FastMathFlags::contract;
-          Value product =
-              arith::MulFOp::create(b, loc, all, row[v], contract);
+          Value product = arith::MulFOp::create(b, loc, all, row[v], contract);
           sum = arith::AddFOp::create(b, loc, sum, product, contract);
         } else {
           Value product = arith::MulIOp::create(b, loc, all, row[v]);

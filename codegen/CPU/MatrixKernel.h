@@ -87,14 +87,14 @@ private:
                  int64_t k);
   void emitRegisters(const Matrix &a, mlir::Value panelFlat,
                      mlir::OpFoldResult panelOffset,
-                     mlir::OpFoldResult rowStride, bool padded,
-                     const Matrix &c, int64_t rows, int64_t columns, int64_t k);
+                     mlir::OpFoldResult rowStride, bool padded, const Matrix &c,
+                     int64_t rows, int64_t columns, int64_t k);
 
   /// Calls `body` for stretches of at most `block` of `total`: in a loop for
   /// the whole ones, once more for the rest.
-  void blocked(int64_t total, int64_t block,
-               llvm::function_ref<void(mlir::OpFoldResult begin, int64_t size)>
-                   body);
+  void blocked(
+      int64_t total, int64_t block,
+      llvm::function_ref<void(mlir::OpFoldResult begin, int64_t size)> body);
   void loop(int64_t count, llvm::function_ref<void(mlir::Value)> body);
 
   mlir::OpFoldResult times(mlir::OpFoldResult x, mlir::OpFoldResult y);

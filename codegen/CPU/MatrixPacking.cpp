@@ -41,9 +41,9 @@ Value MatrixKernel::view(const Matrix &matrix, int64_t rows, int64_t columns) {
   SmallVector<OpFoldResult> sizes = {index(rows), index(columns)};
   SmallVector<OpFoldResult> steps = {foldIndex(b, matrix.rowStride),
                                      foldIndex(b, matrix.columnStride)};
-  return memref::ReinterpretCastOp::create(
-      b, loc, type, matrix.flat, OpFoldResult(value(matrix.offset)), sizes,
-      steps);
+  return memref::ReinterpretCastOp::create(b, loc, type, matrix.flat,
+                                           OpFoldResult(value(matrix.offset)),
+                                           sizes, steps);
 }
 
 Matrix MatrixKernel::allocate(int64_t rows, int64_t columns) {
@@ -83,14 +83,13 @@ MatrixKernel::Panels MatrixKernel::pack(const Matrix &from, int64_t k,
   if (tail) {
     packPart(at(from, index(0), index(whole * width)), last, k, tail);
     if (tailWidth > tail) {
-      Value zero = arith::ConstantOp::create(b, loc, element,
-                                             b.getZeroAttr(element));
-      Value pad =
-          view(at(last, index(0), index(tail)), k, tailWidth - tail);
+      Value zero =
+          arith::ConstantOp::create(b, loc, element, b.getZeroAttr(element));
+      Value pad = view(at(last, index(0), index(tail)), k, tailWidth - tail);
       linalg::FillOp::create(b, loc, zero, pad);
     }
   }
-  return {buffer.flat, index(0),       index(width),  index(k * width),
+  return {buffer.flat, index(0),       index(width),   index(k * width),
           last.offset, last.rowStride, /*padded=*/true};
 }
 
@@ -100,8 +99,8 @@ Matrix MatrixKernel::packRows(const Matrix &a, int64_t m, int64_t k) {
   return a;
 }
 
-void MatrixKernel::packPart(const Matrix &from, const Matrix &to,
-                            int64_t rows, int64_t columns) {
+void MatrixKernel::packPart(const Matrix &from, const Matrix &to, int64_t rows,
+                            int64_t columns) {
   bool alongRows = isConstantIntValue(from.rowStride, 1) &&
                    !isConstantIntValue(from.columnStride, 1);
   // Blocks of as many rows and columns as a vector has lanes.
@@ -123,8 +122,8 @@ void MatrixKernel::packPart(const Matrix &from, const Matrix &to,
              columns - wholeColumns);
 }
 
-void MatrixKernel::copyPart(const Matrix &from, const Matrix &to,
-                            int64_t rows, int64_t columns) {
+void MatrixKernel::copyPart(const Matrix &from, const Matrix &to, int64_t rows,
+                            int64_t columns) {
   AffineMap identity = b.getMultiDimIdentityMap(2);
   SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
   linalg::GenericOp::create(
@@ -149,8 +148,8 @@ void MatrixKernel::transposeBlocks(const Matrix &from, const Matrix &to,
       SmallVector<Value> vectors;
       for (int64_t i = 0; i < lanes; ++i) {
         OpFoldResult offset = at(source, index(0), index(i)).offset;
-        Value read = vector::LoadOp::create(b, loc, narrow, from.flat,
-                                            value(offset));
+        Value read =
+            vector::LoadOp::create(b, loc, narrow, from.flat, value(offset));
         vectors.push_back(widen(read, element, from.isUnsigned));
       }
       for (int64_t d = lanes / 2; d >= 1; d /= 2) {

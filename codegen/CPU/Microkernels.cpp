@@ -57,7 +57,8 @@ private:
   int choose(const Operand &first, const Operand &second,
              ArrayRef<unsigned> loops) const;
   Matrix matrix(const Operand &operand, int row, int column) const;
-  void emitProduct(Operand lhs, Operand rhs, Operand out, int m, int n, int k);
+  void emitProduct(const Operand &lhs, const Operand &rhs, const Operand &out,
+                   int m, int n, int k);
 
   linalg::GenericOp op;
   VectorMachine machine;
@@ -78,12 +79,13 @@ Operand ContractionLowering::readOperand(unsigned number) {
   Operand operand;
   operand.flat = memref::ReinterpretCastOp::create(
       b, loc, type, metadata.getBaseBuffer(), b.getIndexAttr(0),
-      ArrayRef<OpFoldResult>{extent}, ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+      ArrayRef<OpFoldResult>{extent},
+      ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   operand.offset = metadata.getConstifiedMixedOffset();
   operand.strides.assign(ranges.size(), b.getIndexAttr(0));
   AffineMap map = maps[number];
-  for (auto [result, stride] : llvm::zip_equal(
-           map.getResults(), metadata.getConstifiedMixedStrides()))
+  for (auto [result, stride] :
+       llvm::zip_equal(map.getResults(), metadata.getConstifiedMixedStrides()))
     operand.strides[cast<AffineDimExpr>(result).getPosition()] = stride;
   for (Operation *user : op.getBody()->getArgument(number).getUsers())
     operand.isUnsigned |= isa<arith::ExtUIOp>(user);
@@ -115,6 +117,9 @@ Matrix ContractionLowering::matrix(const Operand &operand, int row,
 void ContractionLowering::run() {
   if (llvm::is_contained(ranges, 0)) // A sum of nothing.
     return op.erase();
+  // Equal operands have become one, constant ones part of the body.
+  if (op.getNumDpsInputs() != 2)
+    return;
   SmallVector<unsigned> rows, columns, sums;
   for (unsigned loop = 0; loop < ranges.size(); ++loop) {
     bool left = moves(0, loop), right = moves(1, loop), out = moves(2, loop);
@@ -171,8 +176,8 @@ void ContractionLowering::run() {
 
 /// Gives the matrix product operands as it wants them: the left one wide, the
 /// result's columns contiguous.
-void ContractionLowering::emitProduct(Operand lhs, Operand rhs, Operand out,
-                                      int m, int n, int k) {
+void ContractionLowering::emitProduct(const Operand &lhs, const Operand &rhs,
+                                      const Operand &out, int m, int n, int k) {
   Matrix a = matrix(lhs, m, k), right = matrix(rhs, k, n),
          c = matrix(out, m, n);
   AffineMap identity = b.getMultiDimIdentityMap(2);
@@ -180,8 +185,8 @@ void ContractionLowering::emitProduct(Operand lhs, Operand rhs, Operand out,
   auto view = [&](const Matrix &part, int64_t rows, int64_t columns) -> Value {
     SmallVector<int64_t> strides = {knownOrDynamic(part.rowStride),
                                     knownOrDynamic(part.columnStride)};
-    auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic,
-                                         strides);
+    auto layout =
+        StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides);
     SmallVector<OpFoldResult> sizes = {b.getIndexAttr(rows),
                                        b.getIndexAttr(columns)};
     SmallVector<OpFoldResult> steps = {foldIndex(b, part.rowStride),

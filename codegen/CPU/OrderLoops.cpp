@@ -35,8 +35,7 @@ Step stepAlong(OpOperand &operand, AffineMap map, unsigned loop) {
   for (auto [result, stride] : llvm::zip_equal(map.getResults(), strides)) {
     if (!result.isFunctionOfDim(loop))
       continue;
-    return stride == 1 && isa<AffineDimExpr>(result) ? Step::Unit
-                                                     : Step::Large;
+    return stride == 1 && isa<AffineDimExpr>(result) ? Step::Unit : Step::Large;
   }
   return Step::None;
 }

@@ -53,8 +53,7 @@ static void addBufferStage(OpPassManager &pm) {
 }
 
 /// Linalg on buffers becomes loops with scalars or vectors.
-static void addLoopStage(OpPassManager &pm,
-                         const CPUPipelineOptions &options) {
+static void addLoopStage(OpPassManager &pm, const CPUPipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Contractions first: to all that follows they would be generic ops like
   // others. What they pack is left behind as generic ops.
@@ -72,8 +71,7 @@ static void addLoopStage(OpPassManager &pm,
 }
 
 /// Loops become branches, and everything the LLVM dialect.
-static void addLLVMStage(OpPassManager &pm,
-                         const CPUPipelineOptions &options) {
+static void addLLVMStage(OpPassManager &pm, const CPUPipelineOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Functions before floats: they are computed in f32, from operands that may
   // have been narrow. Both before CSE, which merges what several lanes share.

@@ -64,9 +64,8 @@ private:
 /// The greatest number of `op` and everything inside it.
 int64_t PlanBuffersPass::lastNumberIn(Operation *op) {
   int64_t last = numbers.lookup(op);
-  op->walk([&](Operation *inner) {
-    last = std::max(last, numbers.lookup(inner));
-  });
+  op->walk(
+      [&](Operation *inner) { last = std::max(last, numbers.lookup(inner)); });
   return last;
 }
 
@@ -137,7 +136,7 @@ void PlanBuffersPass::runOnOperation() {
         return buffer->begin <= other->end && other->begin <= buffer->end;
       });
     };
-    auto slot = llvm::find_if(slots, fits);
+    auto *slot = llvm::find_if(slots, fits);
     buffer->slot = slot - slots.begin();
     if (slot == slots.end())
       slots.emplace_back();
@@ -160,9 +159,9 @@ void PlanBuffersPass::runOnOperation() {
     b.setInsertionPoint(buffer.alloc);
     Location loc = buffer.alloc.getLoc();
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value view = memref::ViewOp::create(b, loc, buffer.alloc.getType(),
-                                        arguments[buffer.slot], zero,
-                                        ValueRange{});
+    Value view =
+        memref::ViewOp::create(b, loc, buffer.alloc.getType(),
+                               arguments[buffer.slot], zero, ValueRange{});
     buffer.alloc.getResult().replaceAllUsesWith(view);
     buffer.alloc.erase();
   }

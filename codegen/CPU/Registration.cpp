@@ -69,8 +69,9 @@ void registerCPUPasses() {
 }
 
 void cpu::registerCPUDialects(DialectRegistry &registry) {
-  registry.insert<tile::TileDialect, func::FuncDialect, linalg::LinalgDialect,
-                  cf::ControlFlowDialect, ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<tile::TileDialect, func::FuncDialect, linalg::LinalgDialect,
+              cf::ControlFlowDialect, ub::UBDialect, vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
       registry);

@@ -34,8 +34,8 @@ void atomicAdd(int64_t address, float value,
     sum = APFloat(sum.convertToFloat() + value);
     sum.convert(semantics, APFloat::rmNearestTiesToEven, &inexact);
     after = uint16_t(sum.bitcastToAPInt().getZExtValue());
-  } while (!atomic.compare_exchange_weak(before, after,
-                                         std::memory_order_relaxed));
+  } while (
+      !atomic.compare_exchange_weak(before, after, std::memory_order_relaxed));
 }
 
 void atomicAddF16(int64_t address, float value) {

@@ -70,9 +70,8 @@ KernelLowering::blockOf(Value viewValue, ValueRange indices, ValueRange valid,
   block.shape.assign(shape.begin(), shape.end());
   block.offset = block.view.offset;
   for (auto [d, position] : llvm::enumerate(indices))
-    block.offset =
-        add(block.offset, multiply(getAsOpFoldResult(position),
-                                   block.view.strides[d]));
+    block.offset = add(block.offset, multiply(getAsOpFoldResult(position),
+                                              block.view.strides[d]));
   for (int64_t d : dims)
     block.strides.push_back(block.view.strides[d]);
   block.predicate = both(block.view.predicate, predicate);
@@ -86,9 +85,8 @@ KernelLowering::blockOf(Value viewValue, ValueRange indices, ValueRange valid,
     if (known && *known != extent)
       block.neverFull = true;
     if (!known) {
-      Value holds =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                value(count), index(extent));
+      Value holds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                          value(count), index(extent));
       block.full = both(block.full, holds);
     }
   }
@@ -169,8 +167,8 @@ void KernelLowering::copyValid(const TileBlock &block, Value buffer,
 /// The block itself if it is full, else the buffer, made ready by `prepare`.
 Value KernelLowering::blockOrBuffer(const TileBlock &block, Value buffer,
                                     function_ref<void()> prepare) {
-  SmallVector<OpFoldResult> whole = getAsIndexOpFoldResult(
-      b.getContext(), ArrayRef<int64_t>(block.shape));
+  SmallVector<OpFoldResult> whole =
+      getAsIndexOpFoldResult(b.getContext(), ArrayRef<int64_t>(block.shape));
   MemRefType type = block.memRefType(whole);
   auto branch = scf::IfOp::create(b, loc, TypeRange{type}, block.full,
                                   /*withElseRegion=*/true);
@@ -187,9 +185,9 @@ Value KernelLowering::blockOrBuffer(const TileBlock &block, Value buffer,
 void KernelLowering::lower(tile::LoadOp op) {
   RankedTensorType type = cast<RankedTensorType>(op.getType());
   TileBlock block = blockOf(op.getView(), op.getIndices(), op.getValid(),
-                        op.getPredicate(), op.getDims(), type.getShape());
-  SmallVector<OpFoldResult> whole = getAsIndexOpFoldResult(
-      b.getContext(), ArrayRef<int64_t>(block.shape));
+                            op.getPredicate(), op.getDims(), type.getShape());
+  SmallVector<OpFoldResult> whole =
+      getAsIndexOpFoldResult(b.getContext(), ArrayRef<int64_t>(block.shape));
   bool readOnly = block.view.access == tile::Access::In;
 
   auto fillAndCopy = [&](Value buffer) {
@@ -211,17 +209,16 @@ void KernelLowering::lower(tile::LoadOp op) {
     fillAndCopy(buffer);
     return toTensor(buffer, /*writable=*/true);
   }
-  Value memory =
-      blockOrBuffer(block, buffer, [&] { fillAndCopy(buffer); });
+  Value memory = blockOrBuffer(block, buffer, [&] { fillAndCopy(buffer); });
   toTensor(memory, /*writable=*/false);
 }
 
 void KernelLowering::lower(tile::StoreOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   TileBlock block = blockOf(op.getView(), op.getIndices(), op.getValid(),
-                        op.getPredicate(), op.getDims(), type.getShape());
-  SmallVector<OpFoldResult> whole = getAsIndexOpFoldResult(
-      b.getContext(), ArrayRef<int64_t>(block.shape));
+                            op.getPredicate(), op.getDims(), type.getShape());
+  SmallVector<OpFoldResult> whole =
+      getAsIndexOpFoldResult(b.getContext(), ArrayRef<int64_t>(block.shape));
   int64_t rank = type.getRank();
 
   // Computing in place along a large stride is slower than copying once.
@@ -259,8 +256,8 @@ void KernelLowering::lower(tile::StoreOp op) {
   Value buffer = allocateLike(block);
   Value destination = blockOrBuffer(block, buffer, [] {});
   materialize(op.getValue(), destination, /*restrict=*/true);
-  Value cutOff = arith::XOrIOp::create(b, loc, block.full,
-                                       constantInt(b.getI1Type(), 1));
+  Value cutOff =
+      arith::XOrIOp::create(b, loc, block.full, constantInt(b.getI1Type(), 1));
   auto branch = scf::IfOp::create(b, loc, cutOff, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -270,7 +267,7 @@ void KernelLowering::lower(tile::StoreOp op) {
 void KernelLowering::lower(tile::AtomicAddOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   TileBlock block = blockOf(op.getView(), op.getIndices(), op.getValid(),
-                        op.getPredicate(), op.getDims(), type.getShape());
+                            op.getPredicate(), op.getDims(), type.getShape());
   OpBuilder::InsertionGuard guard(b);
   if (block.predicate) {
     auto branch =

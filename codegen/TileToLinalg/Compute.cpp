@@ -72,8 +72,7 @@ void KernelLowering::lower(tile::DotOp op) {
   SmallVector<AffineExpr> lhsExprs(op.getLhs().getType().getRank());
   SmallVector<AffineExpr> rhsExprs(op.getRhs().getType().getRank());
   unsigned loop = 0;
-  for (auto [left, right] :
-       llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch()))
+  for (auto [left, right] : llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch()))
     lhsExprs[left] = rhsExprs[right] = b.getAffineDimExpr(loop++);
   for (int64_t axis : lhsFree)
     lhsExprs[axis] = b.getAffineDimExpr(loop++);
@@ -88,8 +87,11 @@ void KernelLowering::lower(tile::DotOp op) {
   MLIRContext *ctx = b.getContext();
   AffineMap lhsMap = AffineMap::get(count, 0, lhsExprs, ctx);
   AffineMap rhsMap = AffineMap::get(count, 0, rhsExprs, ctx);
-  AffineMap resultMap =
-      AffineMap::getMultiDimIdentityMap(count, ctx).getMajorSubMap(result);
+  // The major submap of no results would be no map.
+  AffineMap resultMap = result == 0
+                            ? AffineMap::get(count, 0, ctx)
+                            : AffineMap::getMultiDimIdentityMap(count, ctx)
+                                  .getMajorSubMap(result);
 
   Type element = type.getElementType();
   Value lhs = op.getLhs(), rhs = op.getRhs();
@@ -123,19 +125,18 @@ void KernelLowering::lower(tile::DotOp op) {
   if (!init)
     init = filled(type.getShape(), padConstant(tile::Pad::Zero, element));
 
-  auto made = generic(
-      {lhs, rhs}, init, {lhsMap, rhsMap, resultMap}, reductions,
-      [&](ValueRange lanes) {
-        Value left = widen(lanes[0], op.getLhsUnsigned());
-        Value right = widen(lanes[1], op.getRhsUnsigned());
-        Value product;
-        if (isa<FloatType>(element))
-          product = arith::MulFOp::create(b, loc, left, right);
-        else
-          product = arith::MulIOp::create(b, loc, left, right);
-        return SmallVector<Value>{
-            combine(tile::ReduceKind::Sum, lanes[2], product)};
-      });
+  auto made = generic({lhs, rhs}, init, {lhsMap, rhsMap, resultMap}, reductions,
+                      [&](ValueRange lanes) {
+                        Value left = widen(lanes[0], op.getLhsUnsigned());
+                        Value right = widen(lanes[1], op.getRhsUnsigned());
+                        Value product;
+                        if (isa<FloatType>(element))
+                          product = arith::MulFOp::create(b, loc, left, right);
+                        else
+                          product = arith::MulIOp::create(b, loc, left, right);
+                        return SmallVector<Value>{
+                            combine(tile::ReduceKind::Sum, lanes[2], product)};
+                      });
   made->setAttr(kContractionAttr, b.getUnitAttr());
   b.replaceAllUsesWith(op.getResult(), made.getResult(0));
 }
@@ -153,15 +154,14 @@ static AffineMap mapWithout(MLIRContext *ctx, unsigned rank,
 void KernelLowering::lower(tile::ReduceOp op) {
   auto from = cast<RankedTensorType>(op.getValue().getType());
   auto type = cast<RankedTensorType>(op.getType());
-  Value init = filled(type.getShape(),
-                      neutral(op.getKind(), type.getElementType()));
+  Value init =
+      filled(type.getShape(), neutral(op.getKind(), type.getElementType()));
   AffineMap whole = b.getMultiDimIdentityMap(from.getRank());
   AffineMap kept = mapWithout(b.getContext(), from.getRank(), op.getAxes());
-  auto made = generic(op.getValue(), init, {whole, kept}, op.getAxes(),
-                      [&](ValueRange lanes) {
-                        return SmallVector<Value>{
-                            combine(op.getKind(), lanes[1], lanes[0])};
-                      });
+  auto made = generic(
+      op.getValue(), init, {whole, kept}, op.getAxes(), [&](ValueRange lanes) {
+        return SmallVector<Value>{combine(op.getKind(), lanes[1], lanes[0])};
+      });
   b.replaceAllUsesWith(op.getResult(), made.getResult(0));
 }
 
@@ -184,28 +184,26 @@ void KernelLowering::lower(tile::ArgReduceOp op) {
         return arith::CmpFOp::create(b, loc, predicate, x, y).getResult();
       };
       // The first NaN wins over all numbers, and stays.
-      better = compare(isMax ? arith::CmpFPredicate::OGT
-                             : arith::CmpFPredicate::OLT,
-                       lane, best);
+      better =
+          compare(isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT,
+                  lane, best);
       Value isNaN = compare(arith::CmpFPredicate::UNO, lane, lane);
       Value bestIsNumber = compare(arith::CmpFPredicate::ORD, best, best);
-      better = arith::OrIOp::create(b, loc, better,
-                                    both(isNaN, bestIsNumber));
+      better = arith::OrIOp::create(b, loc, better, both(isNaN, bestIsNumber));
     } else {
-      better = arith::CmpIOp::create(b, loc,
-                                     isMax ? arith::CmpIPredicate::sgt
-                                           : arith::CmpIPredicate::slt,
-                                     lane, best);
+      better = arith::CmpIOp::create(
+          b, loc, isMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt,
+          lane, best);
     }
     // The first lane counts even if it is not better than the neutral element.
-    Value isFirst = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::slt, place, constantInt(i64, 0));
+    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                          place, constantInt(i64, 0));
     better = arith::OrIOp::create(b, loc, better, isFirst);
     Value at = linalg::IndexOp::create(b, loc, axis);
     if (op.getValid())
-      better = both(better, arith::CmpIOp::create(
-                                b, loc, arith::CmpIPredicate::slt, at,
-                                op.getValid()));
+      better =
+          both(better, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                             at, op.getValid()));
     Value atInt = arith::IndexCastOp::create(b, loc, i64, at);
     return SmallVector<Value>{
         arith::SelectOp::create(b, loc, better, lane, best).getResult(),
@@ -228,8 +226,7 @@ void KernelLowering::lower(tile::ScanOp op) {
   AffineMap kept = mapWithout(b.getContext(), type.getRank(), {axis});
   SmallVector<int64_t> others(type.getShape());
   others.erase(others.begin() + axis);
-  Value running =
-      filled(others, neutral(op.getKind(), type.getElementType()));
+  Value running = filled(others, neutral(op.getKind(), type.getElementType()));
   Value output = empty(type.getShape(), type.getElementType());
   auto made = generic(op.getValue(), {output, running}, {whole, whole, kept},
                       {axis}, [&](ValueRange lanes) {

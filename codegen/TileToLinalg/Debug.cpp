@@ -40,8 +40,8 @@ int64_t SiteTable::add(Operation *op, StringRef kind, StringRef text,
     types.push_back(TypeAttr::get(value.getType()));
   sites.push_back(b.getDictionaryAttr(
       {b.getNamedAttr("kind", b.getStringAttr(kind)),
-       b.getNamedAttr("file", b.getStringAttr(
-                                  file ? file.getFilename().getValue() : "")),
+       b.getNamedAttr(
+           "file", b.getStringAttr(file ? file.getFilename().getValue() : "")),
        b.getNamedAttr("line", b.getI64IntegerAttr(file ? file.getLine() : 0)),
        b.getNamedAttr("column",
                       b.getI64IntegerAttr(file ? file.getColumn() : 0)),
@@ -62,8 +62,8 @@ void KernelLowering::callRuntime(StringRef name, ValueRange operands) {
   if (!callee) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
-    callee = func::FuncOp::create(
-        b, loc, name, b.getFunctionType(TypeRange(operands), {}));
+    callee = func::FuncOp::create(b, loc, name,
+                                  b.getFunctionType(TypeRange(operands), {}));
     callee.setPrivate();
   }
   func::CallOp::create(b, loc, callee, operands);
@@ -76,16 +76,16 @@ void KernelLowering::lower(tile::InBoundsOp op) {
   Value inRange = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
                                         op.getIndex(), extent);
   if (checked && !op->hasAttr("quiet")) {
-    Value violated = arith::XOrIOp::create(b, loc, inRange,
-                                           constantInt(b.getI1Type(), 1));
+    Value violated =
+        arith::XOrIOp::create(b, loc, inRange, constantInt(b.getI1Type(), 1));
     auto branch = scf::IfOp::create(b, loc, both(violated, op.getActive()),
                                     /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     int64_t site = sites.add(op, "out_of_range", "");
-    callRuntime(runtime::kReportIndex,
-                {context, constantInt(b.getI64Type(), site), op.getIndex(),
-                 extent});
+    callRuntime(
+        runtime::kReportIndex,
+        {context, constantInt(b.getI64Type(), site), op.getIndex(), extent});
   }
   b.replaceAllUsesWith(op.getResult(), both(inRange, op.getActive()));
 }
@@ -98,15 +98,14 @@ void KernelLowering::lower(tile::AssertOp op) {
     AffineMap whole = b.getMultiDimIdentityMap(type.getRank());
     AffineMap none = AffineMap::get(type.getRank(), 0, b.getContext());
     Value init = filled({}, constantInt(b.getI1Type(), 1));
-    auto made = generic(holds, init, {whole, none}, all,
-                        [&](ValueRange lanes) {
-                          return SmallVector<Value>{combine(
-                              tile::ReduceKind::All, lanes[1], lanes[0])};
-                        });
+    auto made = generic(holds, init, {whole, none}, all, [&](ValueRange lanes) {
+      return SmallVector<Value>{
+          combine(tile::ReduceKind::All, lanes[1], lanes[0])};
+    });
     holds = tensor::ExtractOp::create(b, loc, made.getResult(0), ValueRange{});
   }
-  Value fails = arith::XOrIOp::create(b, loc, holds,
-                                      constantInt(b.getI1Type(), 1));
+  Value fails =
+      arith::XOrIOp::create(b, loc, holds, constantInt(b.getI1Type(), 1));
   auto branch = scf::IfOp::create(b, loc, fails, /*withElse=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -120,9 +119,8 @@ void KernelLowering::lower(tile::PrintOp op) {
   Type i64 = b.getI64Type();
   // With a value number of -1 the label is printed alone.
   if (op.getValues().empty())
-    callRuntime(runtime::kPrint,
-                {context, constantInt(i64, site), constantInt(i64, -1),
-                 constantInt(i64, 0)});
+    callRuntime(runtime::kPrint, {context, constantInt(i64, site),
+                                  constantInt(i64, -1), constantInt(i64, 0)});
   for (auto [number, printed] : llvm::enumerate(op.getValues())) {
     // The run time reads the elements from memory, in row-major order. An i1
     // goes there as a byte.

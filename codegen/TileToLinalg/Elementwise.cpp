@@ -39,17 +39,16 @@ void KernelLowering::lowerElementwise(Operation *op) {
       if (!scalar)
         lanes = lanes.drop_front();
     }
-    Operation *made =
-        b.create(loc, op->getName().getIdentifier(), operands,
-                 {type.getElementType()}, op->getAttrs());
+    Operation *made = b.create(loc, op->getName().getIdentifier(), operands,
+                               {type.getElementType()}, op->getAttrs());
     return SmallVector<Value>{made->getResult(0)};
   };
   Value result;
   if (inputs.empty())
     result = filled(type.getShape(), compute({}).front());
   else
-    result = elementwise(inputs, type.getShape(), type.getElementType(),
-                         compute);
+    result =
+        elementwise(inputs, type.getShape(), type.getElementType(), compute);
   b.replaceAllUsesWith(op->getResult(0), result);
 }
 

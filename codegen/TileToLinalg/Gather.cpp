@@ -27,8 +27,7 @@ Value KernelLowering::viewMemRef(const LoweredView &view) {
   Value offset = value(view.offset);
   // The offset of a slice that a predicate empties may be wild.
   if (view.predicate)
-    offset =
-        arith::SelectOp::create(b, loc, view.predicate, offset, index(0));
+    offset = arith::SelectOp::create(b, loc, view.predicate, offset, index(0));
   return memref::ReinterpretCastOp::create(
       b, loc, MemRefType::get(shape, element, layout), view.base,
       OpFoldResult(offset), view.sizes, view.strides);
@@ -40,16 +39,16 @@ Value KernelLowering::checkIndices(const LoweredView &view, ValueRange indices,
   Value wanted = both(mask, view.predicate);
   Value allowed = wanted;
   for (auto [at, size] : llvm::zip_equal(indices, view.sizes)) {
-    Value extent = arith::IndexCastOp::create(b, loc, b.getI64Type(),
-                                              value(size));
+    Value extent =
+        arith::IndexCastOp::create(b, loc, b.getI64Type(), value(size));
     // Unsigned, so that a negative index is out of range too.
-    Value inRange = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::ult, at, extent);
+    Value inRange =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, at, extent);
     allowed = both(allowed, inRange);
     if (!checked)
       continue;
-    Value violated = arith::XOrIOp::create(b, loc, inRange,
-                                           constantInt(b.getI1Type(), 1));
+    Value violated =
+        arith::XOrIOp::create(b, loc, inRange, constantInt(b.getI1Type(), 1));
     auto branch = scf::IfOp::create(b, loc, both(violated, wanted),
                                     /*withElse=*/false);
     OpBuilder::InsertionGuard guard(b);
@@ -92,8 +91,7 @@ struct Lanes {
 
 void KernelLowering::lower(tile::GatherOp op) {
   LoweredView view = views.at(op.getView());
-  int64_t site =
-      checked && view.rank() ? sites.add(op, "out_of_range", "") : 0;
+  int64_t site = checked && view.rank() ? sites.add(op, "out_of_range", "") : 0;
   auto type = dyn_cast<RankedTensorType>(op.getType());
   Type element = type ? type.getElementType() : op.getType();
   Value memory = viewMemRef(view);
@@ -138,8 +136,7 @@ void KernelLowering::lower(tile::GatherOp op) {
 
 void KernelLowering::lower(tile::ScatterAddOp op) {
   LoweredView view = views.at(op.getView());
-  int64_t site =
-      checked && view.rank() ? sites.add(op, "out_of_range", "") : 0;
+  int64_t site = checked && view.rank() ? sites.add(op, "out_of_range", "") : 0;
   Value memory = viewMemRef(view);
   SmallVector<OpFoldResult> sizes;
   if (auto type = dyn_cast<RankedTensorType>(op.getValue().getType()))

@@ -40,8 +40,7 @@ inline mlir::OpFoldResult multiplyIndex(mlir::OpBuilder &b, mlir::Location loc,
 }
 
 inline mlir::OpFoldResult addIndex(mlir::OpBuilder &b, mlir::Location loc,
-                                   mlir::OpFoldResult x,
-                                   mlir::OpFoldResult y) {
+                                   mlir::OpFoldResult x, mlir::OpFoldResult y) {
   std::optional<int64_t> cx = mlir::getConstantIntValue(x);
   std::optional<int64_t> cy = mlir::getConstantIntValue(y);
   if (cx && cy)

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/TileToLinalg/IndexMath.h"
 #include "codegen/TileToLinalg/KernelLowering.h"
+#include "codegen/TileToLinalg/IndexMath.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -123,8 +123,8 @@ LogicalResult KernelLowering::createFunctions() {
 
   // How many programs there are is a matter of the grid's bounds alone, so the
   // function for it gets a copy of what they are computed from.
-  func::FuncOp programs = create((kernel.getName() + ".programs").str(), types,
-                                 {b.getIndexType()});
+  func::FuncOp programs =
+      create((kernel.getName() + ".programs").str(), types, {b.getIndexType()});
   lowerArguments(programs, kernel);
   scf::ForallOp grid = kernel.getGrid();
   Value count;
@@ -155,8 +155,8 @@ LogicalResult KernelLowering::createFunctions() {
   if (failed(lowerBody(programs)))
     return failure();
 
-  types.append({b.getIndexType(), b.getIndexType(),
-                LLVM::LLVMPointerType::get(ctx)});
+  types.append(
+      {b.getIndexType(), b.getIndexType(), LLVM::LLVMPointerType::get(ctx)});
   func = create((kernel.getName() + ".run").str(), types, {});
   context = func.getArguments().back();
   views.clear();
@@ -181,8 +181,7 @@ Value KernelLowering::emitProgramCount(scf::ForallOp grid,
   for (auto [lower, upper, step] :
        llvm::zip_equal(grid.getMixedLowerBound(), grid.getMixedUpperBound(),
                        grid.getMixedStep())) {
-    Value extent =
-        arith::SubIOp::create(b, loc, value(upper), value(lower));
+    Value extent = arith::SubIOp::create(b, loc, value(upper), value(lower));
     Value count = arith::CeilDivSIOp::create(b, loc, extent, value(step));
     count = arith::MaxSIOp::create(b, loc, count, index(0));
     product = arith::MulIOp::create(b, loc, product, count);
@@ -266,8 +265,8 @@ LogicalResult KernelLowering::lowerBody(Operation *root) {
 LogicalResult KernelLowering::lowerOp(Operation *op) {
   b.setInsertionPoint(op);
   loc = op->getLoc();
-  bool isTensor =
-      op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType());
+  bool isTensor = op->getNumResults() == 1 &&
+                  isa<RankedTensorType>(op->getResult(0).getType());
   bool lowered =
       llvm::TypeSwitch<Operation *, bool>(op)
           .Case<tile::DimOp, tile::ValidOp, tile::LoadOp, tile::StoreOp,
@@ -312,9 +311,8 @@ void KernelLowering::lower(tile::DimOp op) {
 void KernelLowering::lower(tile::ValidOp op) {
   Value left = arith::SubIOp::create(b, loc, op.getExtent(), op.getBegin());
   left = arith::MaxSIOp::create(b, loc, left, index(0));
-  b.replaceAllUsesWith(
-      op.getResult(),
-      arith::MinSIOp::create(b, loc, left, index(op.getSize())));
+  b.replaceAllUsesWith(op.getResult(), arith::MinSIOp::create(
+                                           b, loc, left, index(op.getSize())));
 }
 
 void KernelLowering::lower(tile::SliceOp op) {
@@ -324,9 +322,9 @@ void KernelLowering::lower(tile::SliceOp op) {
   slice.strides.clear();
   for (unsigned d = 0; d < from.rank(); ++d)
     if (!llvm::is_contained(op.getDims(), int64_t(d)))
-      slice.offset = add(slice.offset,
-                         multiply(getAsOpFoldResult(op.getIndices()[d]),
-                                  from.strides[d]));
+      slice.offset =
+          add(slice.offset,
+              multiply(getAsOpFoldResult(op.getIndices()[d]), from.strides[d]));
   for (int64_t d : op.getDims()) {
     slice.sizes.push_back(from.sizes[d]);
     slice.strides.push_back(from.strides[d]);
@@ -421,8 +419,7 @@ KernelLowering::iterators(unsigned count, ArrayRef<int64_t> reductions) {
   return types;
 }
 
-linalg::GenericOp KernelLowering::generic(ValueRange inputs,
-                                          ValueRange outputs,
+linalg::GenericOp KernelLowering::generic(ValueRange inputs, ValueRange outputs,
                                           ArrayRef<AffineMap> maps,
                                           ArrayRef<int64_t> reductions,
                                           Body body) {
@@ -452,8 +449,7 @@ void KernelLowering::loops(ArrayRef<OpFoldResult> sizes,
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Value> positions;
   for (OpFoldResult size : sizes) {
-    auto loop =
-        scf::ForOp::create(b, loc, index(0), value(size), index(1));
+    auto loop = scf::ForOp::create(b, loc, index(0), value(size), index(1));
     positions.push_back(loop.getInductionVar());
     b.setInsertionPointToStart(loop.getBody());
   }

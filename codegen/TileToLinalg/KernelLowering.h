@@ -84,8 +84,9 @@ private:
   // Blocks of views (BlockAccess.cpp).
   struct TileBlock;
   TileBlock blockOf(mlir::Value view, mlir::ValueRange indices,
-                mlir::ValueRange valid, mlir::Value predicate,
-                llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> shape);
+                    mlir::ValueRange valid, mlir::Value predicate,
+                    llvm::ArrayRef<int64_t> dims,
+                    llvm::ArrayRef<int64_t> shape);
   mlir::Value blockMemRef(const TileBlock &block,
                           llvm::ArrayRef<mlir::OpFoldResult> sizes);
   mlir::Value allocateLike(const TileBlock &block);

@@ -17,8 +17,7 @@ Value KernelLowering::philox(Value seed, Value offset) {
     return arith::TruncIOp::create(b, loc, i32, word);
   };
   auto high = [&](Value word) -> Value {
-    return low(
-        arith::ShRUIOp::create(b, loc, word, constantInt(i64, 32)));
+    return low(arith::ShRUIOp::create(b, loc, word, constantInt(i64, 32)));
   };
   auto exclusiveOr = [&](Value x, Value y) -> Value {
     return arith::XOrIOp::create(b, loc, x, y);
@@ -40,13 +39,12 @@ Value KernelLowering::philox(Value seed, Value offset) {
     counter[1] = low(product1);
     counter[2] = next2;
     counter[3] = low(product0);
-    key[0] = arith::AddIOp::create(
-        b, loc, key[0], constantInt(i32, int32_t(0x9E3779B9)));
-    key[1] = arith::AddIOp::create(
-        b, loc, key[1], constantInt(i32, int32_t(0xBB67AE85)));
+    key[0] = arith::AddIOp::create(b, loc, key[0],
+                                   constantInt(i32, int32_t(0x9E3779B9)));
+    key[1] = arith::AddIOp::create(b, loc, key[1],
+                                   constantInt(i32, int32_t(0xBB67AE85)));
   }
-  Value bits =
-      arith::ShRUIOp::create(b, loc, counter[0], constantInt(i32, 8));
+  Value bits = arith::ShRUIOp::create(b, loc, counter[0], constantInt(i32, 8));
   // Below 2^24, so the signed conversion, which every host has, is right.
   Value number = arith::SIToFPOp::create(b, loc, b.getF32Type(), bits);
   return arith::MulFOp::create(b, loc, number,
@@ -56,8 +54,7 @@ Value KernelLowering::philox(Value seed, Value offset) {
 void KernelLowering::lower(tile::RandomOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getType());
   if (!type) {
-    b.replaceAllUsesWith(op.getResult(),
-                         philox(op.getSeed(), op.getOffset()));
+    b.replaceAllUsesWith(op.getResult(), philox(op.getSeed(), op.getOffset()));
     return;
   }
   Value numbers = elementwise(
@@ -73,8 +70,7 @@ Value KernelLowering::roundTF32(Value scalar) {
   // To nearest, ties to even: half a unit less one, plus the lowest bit kept.
   Value lowest = arith::ShRUIOp::create(b, loc, bits, constantInt(i32, 13));
   lowest = arith::AndIOp::create(b, loc, lowest, constantInt(i32, 1));
-  Value rounded =
-      arith::AddIOp::create(b, loc, bits, constantInt(i32, 0xFFF));
+  Value rounded = arith::AddIOp::create(b, loc, bits, constantInt(i32, 0xFFF));
   rounded = arith::AddIOp::create(b, loc, rounded, lowest);
   rounded = arith::AndIOp::create(b, loc, rounded,
                                   constantInt(i32, ~int32_t(0x1FFF)));
@@ -82,11 +78,11 @@ Value KernelLowering::roundTF32(Value scalar) {
   // A NaN's significand could be carried away, so it stays as it is, but with
   // the bits that tf32 does not have cleared, and quiet.
   Value quiet = arith::OrIOp::create(b, loc, bits, constantInt(i32, 1 << 22));
-  quiet = arith::AndIOp::create(b, loc, quiet,
-                                constantInt(i32, ~int32_t(0x1FFF)));
+  quiet =
+      arith::AndIOp::create(b, loc, quiet, constantInt(i32, ~int32_t(0x1FFF)));
   Value nan = arith::BitcastOp::create(b, loc, f32, quiet);
-  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO,
-                                      scalar, scalar);
+  Value isNaN =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, scalar, scalar);
   return arith::SelectOp::create(b, loc, isNaN, nan, number);
 }
 

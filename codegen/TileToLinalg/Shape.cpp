@@ -41,8 +41,8 @@ void KernelLowering::lower(tile::IotaOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   Value begin =
       arith::IndexCastOp::create(b, loc, b.getI64Type(), op.getBegin());
-  Value iota = elementwise(
-      {}, type.getShape(), type.getElementType(), [&](ValueRange) {
+  Value iota =
+      elementwise({}, type.getShape(), type.getElementType(), [&](ValueRange) {
         Value lane = linalg::IndexOp::create(b, loc, 0);
         lane = arith::IndexCastOp::create(b, loc, b.getI64Type(), lane);
         return SmallVector<Value>{
@@ -58,11 +58,11 @@ void KernelLowering::lower(tile::BroadcastOp op) {
     exprs.push_back(b.getAffineDimExpr(d));
   AffineMap from = AffineMap::get(type.getRank(), 0, exprs, b.getContext());
   AffineMap to = b.getMultiDimIdentityMap(type.getRank());
-  auto made = generic(op.getValue(),
-                      empty(type.getShape(), type.getElementType()),
-                      {from, to}, {}, [](ValueRange operands) {
-                        return SmallVector<Value>{operands.front()};
-                      });
+  auto made =
+      generic(op.getValue(), empty(type.getShape(), type.getElementType()),
+              {from, to}, {}, [](ValueRange operands) {
+                return SmallVector<Value>{operands.front()};
+              });
   b.replaceAllUsesWith(op.getResult(), made.getResult(0));
 }
 
@@ -77,9 +77,9 @@ void KernelLowering::lower(tile::SelectValidOp op) {
           if (getConstantIntValue(valid) == type.getDimSize(axis))
             continue;
           Value lane = linalg::IndexOp::create(b, loc, axis);
-          inside = both(inside, arith::CmpIOp::create(
-                                    b, loc, arith::CmpIPredicate::slt, lane,
-                                    valid));
+          inside =
+              both(inside, arith::CmpIOp::create(
+                               b, loc, arith::CmpIPredicate::slt, lane, valid));
         }
         Value lane = operands.front();
         if (inside)

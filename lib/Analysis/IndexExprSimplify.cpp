@@ -252,7 +252,7 @@ static IndexExpr divideByConstant(const IndexExpr &a, int64_t d) {
   SumBuilder whole, aligned, rest;
   bool hasWhole = false, hasAligned = false, hasRest = false;
   int64_t common = d;
-  for (auto [term, k] : termsOf(a)) {
+  for (const auto &[term, k] : termsOf(a)) {
     if (k % d == 0) {
       whole.add(term, k / d);
       hasWhole = true;
@@ -287,7 +287,7 @@ static IndexExpr divideByConstant(const IndexExpr &a, int64_t d) {
   // (g * x + r) / (g * e) is (x + r / g) / e.
   if (common > 1) {
     SumBuilder reduced;
-    for (auto [term, k] : termsOf(a))
+    for (const auto &[term, k] : termsOf(a))
       reduced.add(term, k / common);
     reduced.add(IndexExpr(floorDivide(remainder, common)));
     if (std::optional<IndexExpr> numerator = reduced.finish())
@@ -325,7 +325,7 @@ IndexExpr floorDiv(const IndexExpr &a, const IndexExpr &b) {
   SumBuilder whole, rest;
   bool hasWhole = false;
   rest.add(IndexExpr(constantTermOf(a)));
-  for (auto [term, k] : termsOf(a)) {
+  for (const auto &[term, k] : termsOf(a)) {
     std::optional<IndexExpr> quotient = removeFactor(term, b);
     hasWhole |= quotient.has_value();
     if (quotient)
@@ -359,7 +359,7 @@ IndexExpr mod(const IndexExpr &a, const IndexExpr &b) {
   int64_t constant = constantTermOf(a);
   rest.add(IndexExpr(b.isConstant() ? floorModulo(constant, b.constant())
                                     : constant));
-  for (auto [term, k] : termsOf(a)) {
+  for (const auto &[term, k] : termsOf(a)) {
     bool vanishes = b.isConstant() ? isMultiple(term, k, b.constant())
                                    : removeFactor(term, b).has_value();
     if (!vanishes)
@@ -425,7 +425,7 @@ IndexExpr max(const IndexExpr &a, const IndexExpr &b) {
 /// min(x, y) + r >= 0 asks for x + r >= 0 and y + r >= 0, of which one may be
 /// known: min(S, i) - S >= 0 is i - S >= 0.
 static IndexExpr simplifyCondition(const IndexExpr &condition) {
-  for (auto [term, k] : termsOf(condition)) {
+  for (const auto &[term, k] : termsOf(condition)) {
     if (term.kind() != (k > 0 ? Kind::Min : Kind::Max))
       continue;
     std::optional<IndexExpr> open;

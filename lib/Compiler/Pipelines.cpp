@@ -50,9 +50,9 @@ PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
     }
     // A failing pass leaves a file that tilec-opt takes with --run-reproducer.
     llvm::SmallString<128> reproducer;
-    llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir",
-                                                    reproducer);
-    pm.enableCrashReproducerGeneration(reproducer);
+    if (!llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir",
+                                                         reproducer))
+      pm.enableCrashReproducerGeneration(reproducer);
     if (mlir::failed(pm.run(module)))
       return PipelineResult::Failed;
 

@@ -12,8 +12,6 @@
 
 using namespace tilec;
 using namespace tilec::sema;
-using llvm::cast;
-using llvm::isa;
 using llvm::StringRef;
 using llvm::Twine;
 

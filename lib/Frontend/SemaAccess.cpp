@@ -12,7 +12,6 @@
 
 using namespace tilec;
 using namespace tilec::sema;
-using llvm::cast;
 using llvm::dyn_cast;
 using llvm::StringRef;
 using llvm::Twine;

@@ -10,7 +10,6 @@
 
 using namespace tilec;
 using namespace tilec::sema;
-using llvm::dyn_cast;
 using llvm::StringRef;
 using llvm::Twine;
 

@@ -13,7 +13,6 @@ using namespace tilec::sema;
 using llvm::dyn_cast;
 using llvm::isa;
 using llvm::StringRef;
-using llvm::Twine;
 
 static StringRef kindName(ast::CtParam::Kind kind) {
   switch (kind) {

@@ -152,9 +152,11 @@ Value Analyzer::inlineFn(const ast::FnDecl &fn,
   }
   // Arguments are names of the caller.
   llvm::SmallVector<std::optional<CtValue>, 4> given(fn.getCtParams().size());
-  for (size_t i = 0; i < typeArgs.size(); ++i)
-    if (!(given[i] = ctFromArg(fn.getCtParams()[i], typeArgs[i])))
+  for (size_t i = 0; i < typeArgs.size(); ++i) {
+    given[i] = ctFromArg(fn.getCtParams()[i], typeArgs[i]);
+    if (!given[i])
       return {};
+  }
 
   Environment inner;
   inner.fn = &fn;

@@ -12,11 +12,9 @@
 
 using namespace tilec;
 using namespace tilec::sema;
-using llvm::cast;
 using llvm::dyn_cast;
 using llvm::isa;
 using llvm::StringRef;
-using llvm::Twine;
 
 ast::Ident sema::declName(const ast::Decl &decl) {
   if (const auto *fn = dyn_cast<ast::FnDecl>(&decl))

@@ -52,7 +52,7 @@ Shape reference::stridesIn(const Value &value, const Space &space) {
   Shape strides(space.axes.size(), 0);
   int64_t stride = 1;
   for (size_t i = value.axes.size(); i-- > 0;) {
-    auto found = llvm::find(space.axes, value.axes[i]);
+    const auto *found = llvm::find(space.axes, value.axes[i]);
     strides[found - space.axes.begin()] = stride;
     stride *= value.shape[i];
   }

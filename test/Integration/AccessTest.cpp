@@ -198,19 +198,28 @@ TEST_CASE("stores at computed positions", "[access]") {
 //===----------------------------------------------------------------------===//
 
 TEST_CASE("histogram", "[access]") {
+  struct Case {
+    int64_t N, B;
+    const char *kernel;
+  };
+  std::vector<Case> cases;
   for (int64_t N : extents)
-    for (int64_t B : {1, 7, 1000}) {
-      Launch launch("std/histogram.tile", "histogram");
-      launch.threads = 4;
-      Tensor &bin = launch.in("bin", {N}, Layout::Gaps2, integers(0, B));
-      Tensor &count = launch.inout("count", {B});
-      count.fill(3);
-      launch.run();
-      std::vector<double> expected(size_t(B), 3.0);
-      for (int64_t n = 0; n < N; ++n)
-        expected[size_t(bin(n))] += 1;
-      expectExact(count, [&](Index i) { return expected[size_t(i[0])]; });
-    }
+    for (int64_t B : {1, 7, 1000})
+      cases.push_back({N, B, "histogram"});
+  for (int64_t N : {0, 1, 77})
+    cases.push_back({N, 7, "histogram_untiled"});
+  for (auto [N, B, kernel] : cases) {
+    Launch launch("access.tile", kernel);
+    launch.threads = 4;
+    Tensor &bin = launch.in("bin", {N}, Layout::Gaps2, integers(0, B));
+    Tensor &count = launch.inout("count", {B});
+    count.fill(3);
+    launch.run();
+    std::vector<double> expected(size_t(B), 3.0);
+    for (int64_t n = 0; n < bin.numElements(); ++n)
+      expected[size_t(bin(n))] += 1;
+    expectExact(count, [&](Index i) { return expected[size_t(i[0])]; });
+  }
   // Bins out of range are dropped and reported.
   Launch launch("access.tile", "histogram");
   Tensor &bin = launch.in("bin", {77}, row, integers(-5, 15));

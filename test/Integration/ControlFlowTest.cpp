@@ -219,6 +219,25 @@ TEST_CASE("compile-time parameters", "[control]") {
   });
 }
 
+TEST_CASE("schedules: the nearest one wins", "[control]") {
+  struct Case {
+    const char *kernel;
+    ScheduleArgs given;
+    int64_t tile;
+  };
+  for (const Case &c :
+       {Case{"own_schedule", {}, 10}, Case{"own_schedule", {{"n", 4}}, 4},
+        Case{"target_schedule", {}, 20}, Case{"target_schedule", {{"n", 4}}, 4},
+        Case{"fixed_size", {}, 7}}) {
+    Launch launch("control.tile", c.kernel, {}, c.given);
+    Tensor &X = launch.in("X", {77});
+    Tensor &Y = launch.out("Y", {77});
+    launch.run();
+    expectExact(Y, [&](Index i) { return X(i[0]); });
+    CHECK(launch.numPrograms == (77 + c.tile - 1) / c.tile);
+  }
+}
+
 TEST_CASE("requirements are checked at launch", "[control]") {
   struct Case {
     int64_t N, k;

@@ -11,7 +11,6 @@
 // CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<32xf32>
 // CHECK-DAG: %[[HALF:.*]] = arith.constant dense<5.000000e-01> : tensor<32xf32>
 // CHECK-DAG: %[[C:.*]] = arith.constant dense<0.72134751> : tensor<32xf32>
-// CHECK-DAG: %[[NEGC:.*]] = arith.constant dense<-0.72134751> : tensor<32xf32>
 // CHECK-DAG: %[[CC:.*]] = arith.constant dense<0.72134751> : tensor<32x16xf32>
 // CHECK: %[[Q:.*]] = tile.load %Q
 // CHECK: %[[T:.*]] = tile.dim %K, 0
@@ -24,11 +23,11 @@
 // CHECK-NEXT: %[[MN:.*]] = arith.maximumf %[[M]], %[[MT]]
 // CHECK-NEXT: %[[EMPTY:.*]] = arith.cmpf oeq, %[[MN]], %[[LOWEST]]
 // CHECK-NEXT: %[[REF:.*]] = arith.select %[[EMPTY]], %[[ZERO]], %[[MN]]
-// CHECK-NEXT: %[[NEG:.*]] = arith.mulf %[[REF]], %[[NEGC]]
-// CHECK-NEXT: %[[NEGB:.*]] = tile.broadcast %[[NEG]] dims [0]
-// CHECK-NEXT: %[[EXP:.*]] = math.fma %[[X]], %[[CC]], %[[NEGB]]
-// CHECK-NEXT: %[[OLD:.*]] = arith.mulf %[[M]], %[[C]]
-// CHECK-NEXT: %[[DIFF:.*]] = arith.addf %[[OLD]], %[[NEG]]
+// CHECK-NEXT: %[[REFB:.*]] = tile.broadcast %[[REF]] dims [0]
+// CHECK-NEXT: %[[D:.*]] = arith.subf %[[X]], %[[REFB]]
+// CHECK-NEXT: %[[DM:.*]] = arith.subf %[[M]], %[[REF]]
+// CHECK-NEXT: %[[EXP:.*]] = arith.mulf %[[D]], %[[CC]]
+// CHECK-NEXT: %[[DIFF:.*]] = arith.mulf %[[DM]], %[[C]]
 // CHECK-NEXT: %[[P:.*]] = math.exp2 %[[EXP]]
 // CHECK-NEXT: %[[A:.*]] = math.exp2 %[[DIFF]]
 // CHECK-NEXT: %[[ROW:.*]] = tile.reduce sum %[[P]] axes [1]
@@ -76,11 +75,13 @@ tile.kernel @plain(%Q: !tile.view<32x4xbf16> {tile.name = "Q"},
 // CHECK: %[[SC:.*]] = arith.mulf %[[S]], %[[CS]]
 // CHECK: %[[X:.*]] = tile.select_valid %[[SC]]
 // CHECK: %[[EXP:.*]] = arith.subf %[[X]], %{{.*}} : tensor<32x16xf32>
+// CHECK-NOT: arith.mulf
 // CHECK: math.exp2 %[[EXP]]
 // CHECK-NOT: math.log
 // CHECK-LABEL: tile.kernel @negative_scale
-// CHECK-NOT: math.fma
-// CHECK: arith.subf
+// CHECK: tile.dot
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: tile.select_valid
 tile.kernel @unknown_scale(%Q: !tile.view<32x4xf32>, %K: !tile.view<?x4xf32>,
                            %V: !tile.view<?x8xf32>, %scale: f32) {
   %c0 = arith.constant 0 : index
@@ -110,8 +111,10 @@ tile.kernel @negative_scale(%Q: !tile.view<32x4xf32>, %K: !tile.view<?x4xf32>,
 
 // A scale that is computed from constants is constant: rsqrt(4) = 0.5.
 // CHECK-LABEL: tile.kernel @computed_scale
-// CHECK-DAG: arith.constant dense<0.72134751> : tensor<32x16xf32>
-// CHECK: math.fma
+// CHECK-DAG: %[[CC:.*]] = arith.constant dense<0.72134751> : tensor<32x16xf32>
+// CHECK: tile.dot
+// CHECK-NEXT: tile.select_valid
+// CHECK: arith.mulf %{{.*}}, %[[CC]]
 tile.kernel @computed_scale(%Q: !tile.view<32x4xf32>, %K: !tile.view<?x4xf32>,
                             %V: !tile.view<?x8xf32>) {
   %c0 = arith.constant 0 : index

@@ -66,11 +66,13 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
   return {};
 }
 
+namespace {
 /// The bounds of the loop dimension of which `iv` is the induction variable.
 struct LoopRange {
   std::optional<int64_t> lower, step;
   OpFoldResult upper;
 };
+} // namespace
 
 static std::optional<LoopRange> rangeOf(Value iv) {
   auto argument = dyn_cast<BlockArgument>(iv);

@@ -3,14 +3,13 @@
 // Writes tile.attention out as a loop over tiles of keys. With x a score, m the
 // greatest of a row so far, l and o the sums relative to it, one step is
 //
-//     m' = max(m, max_j x_j)       p_j = 2^(c x_j - c m')
-//     a  = 2^(c m - c m')          l'  = l a + sum_j p_j
+//     m' = max(m, max_j x_j)       p_j = 2^(c (x_j - m'))
+//     a  = 2^(c (m - m'))          l'  = l a + sum_j p_j
 //                                  o'  = o a + sum_j p_j v_j
 //
 // and in the end the row is o / l. Base 2, because that is the exponential
-// which GPUs have: e^y is 2^(c y) with c = log2 e. The factor c costs nothing,
-// as c x_j - c m' is one fused multiply-add, and it takes in the scale where no
-// score function comes between:
+// which GPUs have: e^y is 2^(c y) with c = log2 e. The factor c takes in the
+// scale where no score function comes between:
 //
 //   score function    x is          c is             needs
 //   yes               score(scale s)  log2 e
@@ -20,9 +19,9 @@
 // (s is the product of query and key. The largest s has the largest score only
 // if the scale is positive, hence the third row.)
 //
-// Masked scores are -inf. A row in which all are has m' = -inf, and there x -
-// m' would be NaN: it subtracts 0 instead, so that p = 2^-inf = 0 and l = o =
-// 0.
+// Masked scores are -inf. A row in which all are has m' = -inf, and there
+// x - m' would be NaN: it subtracts 0 instead, so that p = 2^-inf = 0, and l
+// and o are 0.
 //
 //===----------------------------------------------------------------------===//
 

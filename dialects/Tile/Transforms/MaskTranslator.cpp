@@ -136,23 +136,20 @@ IndexExpr MaskTranslator::leaf(Value value, const AxisMap &axes) {
   bool isScalar = value.getType().isIntOrIndex();
   if (isScalar && (value == loop.getInductionVar() || !isInsideLoop(value)))
     return symbol(value);
-  auto [it, isNew] =
-      opaqueIds.try_emplace({value.getAsOpaquePointer(),
-                             std::vector<int64_t>(axes.begin(), axes.end())},
-                            nextId);
-  if (isNew)
-    ++nextId;
-  return IndexExpr::opaque(it->second, "?");
+  return IndexExpr::opaque(opaqueId(value, axes), "?");
 }
 
 MaskExpr MaskTranslator::opaqueCondition(Value value, const AxisMap &axes) {
+  return MaskExpr::opaque(opaqueId(value, axes), "?");
+}
+
+uint32_t MaskTranslator::opaqueId(Value value, const AxisMap &axes) {
+  std::vector<int64_t> along(axes.begin(), axes.end());
   auto [it, isNew] =
-      opaqueIds.try_emplace({value.getAsOpaquePointer(),
-                             std::vector<int64_t>(axes.begin(), axes.end())},
-                            nextId);
+      opaqueIds.try_emplace({value.getAsOpaquePointer(), along}, nextId);
   if (isNew)
     ++nextId;
-  return MaskExpr::opaque(it->second, "?");
+  return it->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,7 +163,7 @@ IndexExpr MaskTranslator::positions(IotaOp iota, int64_t maskAxis) {
   AxisMap along = {maskAxis};
   IndexExpr begin = scalar(iota.getBegin());
   int64_t size = iota.getType().getDimSize(0);
-  auto row = llvm::find(rowAxisOf, maskAxis);
+  auto *row = llvm::find(rowAxisOf, maskAxis);
   bool isRow = row != rowAxisOf.end();
 
   IndexExpr offset = begin - iv;

@@ -68,6 +68,7 @@ private:
   tilec::MaskExpr comparison(arith::CmpIOp op, const AxisMap &axes);
   tilec::MaskExpr insideValid(SelectValidOp op, const AxisMap &axes);
   tilec::MaskExpr opaqueCondition(Value value, const AxisMap &axes);
+  uint32_t opaqueId(Value value, const AxisMap &axes);
   bool mentionsIv(const tilec::IndexExpr &expr) const;
   bool isInsideLoop(Value value) const;
 

@@ -41,7 +41,7 @@ def TileExpandAttention : Pass<"tile-expand-attention"> {
         %k = tile.load %K[%j, %c0] dims [0, 1] valid [%vj, %c128] pad zero
         %s0 = tile.dot %q, %k contract [1] x [1] batch [] x [] precision ieee
         %s = arith.select %seen, %s0, %lowest2
-        // m' = max(m, max s), p = exp2(s c - m' c), a = exp2(m c - m' c),
+        // m' = max(m, max s), p = exp2(c (s - m')), a = exp2(c (m - m')),
         // l' = l a + sum p, o' = o a + p v
         scf.yield %m2, %l2, %o2
       } else {

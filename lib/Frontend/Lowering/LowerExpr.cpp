@@ -39,7 +39,7 @@ TileValue KernelLowering::lowerExpr(const typed::Expr *expr) {
     return TileValue(
         entry->getArgument(llvm::cast<typed::ScalarParam>(expr)->param->index));
   case Kind::VarRef: {
-    auto variable = variables.find(llvm::cast<typed::VarRef>(expr)->var);
+    auto *variable = variables.find(llvm::cast<typed::VarRef>(expr)->var);
     assert(variable != variables.end() && "a variable without a value");
     return variable->second;
   }

@@ -86,8 +86,8 @@ TEST_CASE("a gather from an empty tensor reads 0", "[cpu]") {
   Kernel kernel(gatherKernel("in", false));
   Tensor<float> y({20}, 5);
   Tensor<int64_t> index({20}, 0);
-  kernel.run({cpu::Argument::tensor(nullptr, {0, 4}), index.argument(),
-              y.argument()});
+  kernel.run(
+      {cpu::Argument::tensor(nullptr, {0, 4}), index.argument(), y.argument()});
   for (int i = 0; i < 20; ++i)
     REQUIRE(y[i] == 0);
 }
@@ -182,8 +182,8 @@ tile.kernel @row($X, $Y, %r: i64 {tile.name = "r"}) {
                      {{"X", view("X", "?x16xf32", "inout", 1)},
                       {"Y", view("Y", "16xf32", "out", 0)}}),
                 checkedOptions(checked));
-  for (int64_t row : {int64_t(0), int64_t(3), int64_t(-1), int64_t(4),
-                      int64_t(1) << 60}) {
+  for (int64_t row :
+       {int64_t(0), int64_t(3), int64_t(-1), int64_t(4), int64_t(1) << 60}) {
     Tensor<float> x({4, 16}), before({4, 16}), y({16});
     x.randomIntegers(44);
     std::copy_n(x.data(), x.size, before.data());
@@ -192,12 +192,10 @@ tile.kernel @row($X, $Y, %r: i64 {tile.name = "r"}) {
     CHECK(x.guardsIntact());
     bool inside = row >= 0 && row < 4;
     for (int j = 0; j < 16; ++j) {
-      float expected =
-          inside ? before[row * 16 + j] + before[row * 16 + 5] : 1;
+      float expected = inside ? before[row * 16 + j] + before[row * 16 + 5] : 1;
       REQUIRE(y[j] == expected);
       for (int i = 0; i < 4; ++i)
-        REQUIRE(x[i * 16 + j] ==
-                (i == row ? expected : before[i * 16 + j]));
+        REQUIRE(x[i * 16 + j] == (i == row ? expected : before[i * 16 + j]));
     }
     auto reports = kernel.reports.reports();
     REQUIRE(reports.size() == (checked && !inside ? 1 : 0));

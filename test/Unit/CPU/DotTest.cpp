@@ -56,16 +56,15 @@ tile.kernel @dot($X, $Y, $Z) {
 }
 
 template <typename T, typename R>
-void checkWholeDot(int64_t m, int64_t n, int64_t k, bool transposeA,
-                   bool transposeB, const std::string &type,
-                   const std::string &result,
-                   double (*decode)(T) = [](T x) { return double(x); },
-                   T (*encode)(double) = [](double x) { return T(x); },
-                   const std::string &flags = "") {
-  INFO(type << " " << m << "x" << n << "x" << k << " transposed "
-            << transposeA << transposeB);
-  Kernel kernel(
-      wholeDot(m, n, k, transposeA, transposeB, type, result, flags));
+void checkWholeDot(
+    int64_t m, int64_t n, int64_t k, bool transposeA, bool transposeB,
+    const std::string &type, const std::string &result,
+    double (*decode)(T) = [](T x) { return double(x); },
+    T (*encode)(double) = [](double x) { return T(x); },
+    const std::string &flags = "") {
+  INFO(type << " " << m << "x" << n << "x" << k << " transposed " << transposeA
+            << transposeB);
+  Kernel kernel(wholeDot(m, n, k, transposeA, transposeB, type, result, flags));
   Tensor<double> a({m * k}), b({k * n});
   a.randomIntegers(1);
   b.randomIntegers(2);
@@ -128,8 +127,8 @@ TEST_CASE("dots of narrow types accumulate in wide ones", "[cpu]") {
                                      f16ToDouble, doubleToF16);
       checkWholeDot<uint8_t, float>(m, n, k, false, transposeB, "f8E4M3FN",
                                     "f32", f8e4m3ToDouble, doubleToF8E4M3);
-      checkWholeDot<uint8_t, float>(m, n, k, false, transposeB, "f8E5M2",
-                                    "f32", f8e5m2ToDouble, doubleToF8E5M2);
+      checkWholeDot<uint8_t, float>(m, n, k, false, transposeB, "f8E5M2", "f32",
+                                    f8e5m2ToDouble, doubleToF8E5M2);
       checkWholeDot<int8_t, int32_t>(m, n, k, false, transposeB, "i8", "i32");
       checkWholeDot<uint8_t, int32_t>(
           m, n, k, false, transposeB, "i8", "i32",
@@ -140,8 +139,8 @@ TEST_CASE("dots of narrow types accumulate in wide ones", "[cpu]") {
 }
 
 TEST_CASE("an unsigned operand beside a signed one", "[cpu]") {
-  Kernel kernel(wholeDot(4, 32, 8, false, false, "i8", "i32",
-                         "{rhs_unsigned}"));
+  Kernel kernel(
+      wholeDot(4, 32, 8, false, false, "i8", "i32", "{rhs_unsigned}"));
   Tensor<int8_t> a({4, 8});
   Tensor<uint8_t> b({8, 32});
   a.randomIntegers(1, -128, 127);
@@ -300,8 +299,8 @@ tile.kernel @matmul($X, $Y, $Z) {
 
 TEST_CASE("a tiled matrix product with tails on every axis", "[cpu]") {
   Kernel kernel(tiledMatmul("bf16", 32, 48, 16));
-  int64_t shape[][3] = {{32, 48, 16}, {33, 49, 17}, {1, 1, 1},
-                        {100, 70, 50}, {5, 200, 0}};
+  int64_t shape[][3] = {
+      {32, 48, 16}, {33, 49, 17}, {1, 1, 1}, {100, 70, 50}, {5, 200, 0}};
   for (auto [m, n, k] : shape) {
     INFO(m << "x" << n << "x" << k);
     Tensor<double> a({m * k}), b({k * n});

@@ -54,8 +54,8 @@ tile.kernel @mask($X, $W, $Y, %s: f32 {tile.name = "s"}) {
     Tensor<float> x({m, n}), w({n}), y({m});
     x.randomIntegers(21);
     w.randomIntegers(22);
-    kernel.run({x.argument(), w.argument(), y.argument(),
-                cpu::Argument::f32(3)});
+    kernel.run(
+        {x.argument(), w.argument(), y.argument(), cpu::Argument::f32(3)});
     CHECK(y.guardsIntact());
     for (int i = 0; i < m; ++i) {
       float sum = 0;
@@ -83,8 +83,8 @@ tile.kernel @random($Y, %seed: i64 {tile.name = "seed"},
   tile.return
 })",
                      {{"Y", view("Y", "?xf32", "out", 0)}}));
-  for (int64_t seed : {int64_t(0), int64_t(42), int64_t(-1),
-                       int64_t(0x123456789ABCDEF)})
+  for (int64_t seed :
+       {int64_t(0), int64_t(42), int64_t(-1), int64_t(0x123456789ABCDEF)})
     for (int64_t first : {int64_t(0), int64_t(0xFFFFFFF0), int64_t(-50)}) {
       Tensor<float> y({100});
       kernel.run({y.argument(), cpu::Argument::integer(seed),

@@ -33,11 +33,11 @@ cpu::CompileOptions Kernel::defaultOptions() {
 
 Kernel::Kernel(const std::string &text, cpu::CompileOptions options) {
   std::string messages;
-  mlir::ScopedDiagnosticHandler collect(
-      &context(), [&](mlir::Diagnostic &diagnostic) {
-        messages += diagnostic.str() + "\n";
-        return mlir::success();
-      });
+  mlir::ScopedDiagnosticHandler collect(&context(),
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          messages += diagnostic.str() + "\n";
+                                          return mlir::success();
+                                        });
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context());
   INFO(text);
   INFO(messages);

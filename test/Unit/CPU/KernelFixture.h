@@ -48,8 +48,7 @@ std::string view(const std::string &name, const std::string &type,
                  const std::string &access, int unit);
 
 /// Row-major memory with poison around it, which a run must not touch.
-template <typename T>
-class Tensor {
+template <typename T> class Tensor {
 public:
   static constexpr size_t guard = 512;
 

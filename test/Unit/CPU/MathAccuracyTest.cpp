@@ -63,9 +63,9 @@ void checkFunction(const std::string &op, double (*reference)(double),
     inputs.push_back(x);
   }
   // Where results leave the range, where formulas change, around 1.
-  for (float center : {88.72284f, -87.33655f, -103.97208f, 128.0f, -126.0f,
-                       -149.0f, -149.5f, -150.0f, 0.625f, 0.925f, 3.9f, 9.01f,
-                       1.0f, 0.70710678f, 1.41421356f}) {
+  for (float center :
+       {88.72284f, -87.33655f, -103.97208f, 128.0f, -126.0f, -149.0f, -149.5f,
+        -150.0f, 0.625f, 0.925f, 3.9f, 9.01f, 1.0f, 0.70710678f, 1.41421356f}) {
     float x = center, y = center;
     for (int i = 0; i < 300; ++i) {
       inputs.insert(inputs.end(), {x, y, -x, -y});
@@ -104,8 +104,8 @@ TEST_CASE("f32 functions are accurate everywhere", "[cpu]") {
   checkFunction("tanh", std::tanh, 2.5, processor);
   checkFunction("erf", std::erf, 2.0, processor);
   checkFunction("sqrt", std::sqrt, 0.51, processor);
-  checkFunction("rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.6,
-                processor);
+  checkFunction(
+      "rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.6, processor);
 }
 
 TEST_CASE("functions of the C library", "[cpu]") {

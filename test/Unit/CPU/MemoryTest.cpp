@@ -59,17 +59,17 @@ TEST_CASE("strides may be anything", "[cpu]") {
   x.randomReals(2);
   int64_t last = unit == 1 ? 1 : -2;
   // Rows from the last to the first; columns too if nothing is promised.
-  auto xView = cpu::Argument::tensor(
-      &x[(m - 1) * 3 * n + (last < 0 ? 2 * (n - 1) : 0)], {m, n},
-      {-3 * n, last});
-  auto yView = cpu::Argument::tensor(y.data(), {m, n},
-                                     {2 * n, unit == 1 ? 1 : 2});
+  auto xView =
+      cpu::Argument::tensor(&x[(m - 1) * 3 * n + (last < 0 ? 2 * (n - 1) : 0)],
+                            {m, n}, {-3 * n, last});
+  auto yView =
+      cpu::Argument::tensor(y.data(), {m, n}, {2 * n, unit == 1 ? 1 : 2});
   kernel.run({xView, yView});
   CHECK(y.guardsIntact());
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      float from = x[(m - 1 - i) * 3 * n +
-                     (last < 0 ? 2 * (n - 1) - 2 * j : j)];
+      float from =
+          x[(m - 1 - i) * 3 * n + (last < 0 ? 2 * (n - 1) - 2 * j : j)];
       REQUIRE(y[i * 2 * n + j * (unit == 1 ? 1 : 2)] == 2 * from);
     }
 }
@@ -78,8 +78,7 @@ TEST_CASE("a stride of zero repeats a row", "[cpu]") {
   Kernel kernel(copyKernel(1));
   Tensor<float> x({1, 50}), y({10, 50});
   x.randomReals(3);
-  kernel.run({cpu::Argument::tensor(x.data(), {10, 50}, {0, 1}),
-              y.argument()});
+  kernel.run({cpu::Argument::tensor(x.data(), {10, 50}, {0, 1}), y.argument()});
   for (int i = 0; i < 500; ++i)
     REQUIRE(y[i] == 2 * x[i % 50]);
 }
@@ -99,16 +98,15 @@ TEST_CASE("arguments that do not fit are refused", "[cpu]") {
   Kernel kernel(copyKernel(1));
   Tensor<float> x({8, 8}), y({8, 8});
   auto messageFor = [&](std::vector<cpu::Argument> arguments) {
-    return llvm::toString(
-        kernel.compiled->run(arguments, kernel.reports, {}));
+    return llvm::toString(kernel.compiled->run(arguments, kernel.reports, {}));
   };
   CHECK(messageFor({x.argument()}) == "expected 2 arguments, found 1");
   CHECK(messageFor({cpu::Argument::f32(1), y.argument()}) ==
         "argument 'X': expected a tensor, found a scalar");
   CHECK(messageFor({cpu::Argument::tensor(x.data(), {8}), y.argument()}) ==
         "argument 'X': expected rank 2, found 1");
-  CHECK(messageFor({cpu::Argument::tensor(x.data(), {8, 8}, {1, 8}),
-                    y.argument()}) ==
+  CHECK(messageFor(
+            {cpu::Argument::tensor(x.data(), {8, 8}, {1, 8}), y.argument()}) ==
         "argument 'X': expected stride 1 of dimension 1, found 8");
 }
 
@@ -283,8 +281,8 @@ tile.kernel @single($X, $Y) {
   CHECK(y[1] == 0);
 }
 
-TEMPLATE_TEST_CASE("atomic additions from many programs add up", "[cpu]",
-                   float, double, int32_t, int64_t) {
+TEMPLATE_TEST_CASE("atomic additions from many programs add up", "[cpu]", float,
+                   double, int32_t, int64_t) {
   std::string type = std::is_same_v<TestType, float>     ? "f32"
                      : std::is_same_v<TestType, double>  ? "f64"
                      : std::is_same_v<TestType, int32_t> ? "i32"

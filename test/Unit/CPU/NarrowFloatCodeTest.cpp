@@ -60,8 +60,7 @@ cpu::CompileOptions optionsFor(const std::string &processor) {
 double toDouble(const Format &format, uint64_t bits) {
   APFloat number(format.semantics, llvm::APInt(format.bits, bits));
   bool inexact;
-  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                 &inexact);
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
   return number.convertToDouble();
 }
 
@@ -96,13 +95,17 @@ void checkWidening(const Format &format, const std::string &wide,
 template <typename Bits, typename Wide>
 void checkNarrowing(const Format &format, const std::string &wide,
                     const std::string &processor) {
-  Kernel kernel(conversion("truncf", wide, format.type),
-                optionsFor(processor));
-  std::vector<Wide> inputs = {
-      Wide(NAN), Wide(-NAN), Wide(INFINITY), Wide(-INFINITY),
-      std::numeric_limits<Wide>::max(), -std::numeric_limits<Wide>::max(),
-      std::numeric_limits<Wide>::min(), std::numeric_limits<Wide>::denorm_min(),
-      Wide(1e-30), Wide(1e30)};
+  Kernel kernel(conversion("truncf", wide, format.type), optionsFor(processor));
+  std::vector<Wide> inputs = {Wide(NAN),
+                              Wide(-NAN),
+                              Wide(INFINITY),
+                              Wide(-INFINITY),
+                              std::numeric_limits<Wide>::max(),
+                              -std::numeric_limits<Wide>::max(),
+                              std::numeric_limits<Wide>::min(),
+                              std::numeric_limits<Wide>::denorm_min(),
+                              Wide(1e-30),
+                              Wide(1e30)};
   auto addAround = [&](Wide x) {
     inputs.push_back(x);
     inputs.push_back(std::nextafter(x, Wide(INFINITY)));

@@ -60,7 +60,7 @@ tile.kernel @prints($X, %s: i64 {tile.name = "s"}) {
     %y = arith.extf %x : tensor<2x3xbf16> to tensor<2x3xf32>
     %zero = arith.constant dense<0.0> : tensor<2x3xf32>
     %b = arith.cmpf ogt, %y, %zero : tensor<2x3xf32>
-    tile.print "x =" %x, %b, %s
+    tile.print "x =", %x, %b, %s
         : tensor<2x3xbf16>, tensor<2x3xi1>, i64
     tile.print "done"
   }
@@ -72,7 +72,7 @@ tile.kernel @prints($X, %s: i64 {tile.name = "s"}) {
     x[i] = doubleToBF16(i % 2 ? i * 0.5 : -i);
   kernel.run({x.argument(), cpu::Argument::integer(-7)}, 4);
   std::vector<std::string> expected = {
-      "x = [[-0, 0.5, -2], [1.5, -4, 2.5]]",
+      "x = [[0, 0.5, -2], [1.5, -4, 2.5]]",
       "x = [[false, true, false], [true, false, true]]",
       "x = -7",
       "done",
@@ -93,7 +93,7 @@ TEST_CASE("stages can be looked at", "[cpu]") {
   Kernel kernel(fill(R"(
 tile.kernel @f($X) {
   %x = tile.load %X[] dims [] pad zero : !tile.view<f32> -> tensor<f32>
-  tile.print "" %x : tensor<f32>
+  tile.print "", %x : tensor<f32>
   tile.return
 })",
                      {{"X", view("X", "f32", "in", -1)}}),
