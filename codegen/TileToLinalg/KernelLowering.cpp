@@ -138,6 +138,11 @@ LogicalResult KernelLowering::createFunctions() {
         if (failed(getBackwardSlice(def, &slice, options)))
           return grid.emitOpError("has bounds that cannot be traced");
     IRMapping mapping;
+    // Views are looked up by the kernel's arguments; scalars are used as they
+    // are.
+    for (auto [i, argument] : llvm::enumerate(kernel.getArguments()))
+      if (!isa<tile::ViewType>(argument.getType()))
+        mapping.map(argument, programs.getArgument(i));
     for (Operation *op : topologicalSort(slice)) {
       if (!isPure(op))
         return op->emitOpError("computes a bound of the grid, so it may not "

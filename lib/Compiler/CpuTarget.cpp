@@ -8,98 +8,11 @@
 #include "lib/Frontend/Lowering/Lowering.h"
 #include "lib/Frontend/Schedule.h"
 #include "lib/Runtime/NarrowFloat.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include <chrono>
 
 using namespace tilec;
-
-//===----------------------------------------------------------------------===//
-// Diagnostics
-//===----------------------------------------------------------------------===//
-
-/// The word at a line and column of a file of the program; invalid if there is
-/// no such place.
-static SourceRange wordAt(const SourceManager &sources, llvm::StringRef name,
-                          unsigned line, unsigned column) {
-  for (unsigned file = 0; file < sources.getNumFiles(); ++file) {
-    if (sources.getName(file) != name)
-      continue;
-    llvm::StringRef text = sources.getText(file);
-    size_t offset = 0;
-    for (; line > 1; --line) {
-      offset = text.find('\n', offset);
-      if (offset == llvm::StringRef::npos)
-        return {};
-      ++offset;
-    }
-    offset = std::min<size_t>(offset + (column ? column - 1 : 0), text.size());
-    size_t length =
-        text.substr(offset)
-            .take_while([](char c) { return llvm::isAlnum(c) || c == '_'; })
-            .size();
-    size_t end = std::min(offset + std::max<size_t>(length, 1), text.size());
-    return {sources.getLoc(file, offset), sources.getLoc(file, end)};
-  }
-  return {};
-}
-
-static SourceRange rangeOf(mlir::Location loc, const SourceManager &sources) {
-  auto place = loc->findInstanceOf<mlir::FileLineColLoc>();
-  if (!place)
-    return {};
-  return wordAt(sources, place.getFilename().getValue(), place.getLine(),
-                place.getColumn());
-}
-
-DiagnosticBridge::DiagnosticBridge(mlir::MLIRContext &context, Program &program)
-    : context(context) {
-  handler = context.getDiagEngine().registerHandler(
-      [&program](mlir::Diagnostic &diagnostic) {
-        SourceRange range = rangeOf(diagnostic.getLocation(), program.sources);
-        Diagnostic *made = nullptr;
-        switch (diagnostic.getSeverity()) {
-        case mlir::DiagnosticSeverity::Error:
-          made = &program.diags.error(range, diagnostic.str());
-          break;
-        case mlir::DiagnosticSeverity::Warning:
-          made = &program.diags.warning(range, diagnostic.str());
-          break;
-        case mlir::DiagnosticSeverity::Note:
-        case mlir::DiagnosticSeverity::Remark:
-          made = &program.diags.remark(range, diagnostic.str());
-          break;
-        }
-        for (mlir::Diagnostic &note : diagnostic.getNotes())
-          made->note(rangeOf(note.getLocation(), program.sources), note.str());
-      });
-}
-
-DiagnosticBridge::~DiagnosticBridge() {
-  context.getDiagEngine().eraseHandler(handler);
-}
-
-std::unique_ptr<mlir::MLIRContext> tilec::makeContext(llvm::StringRef remarks) {
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  // One kernel is too small for threads to pay within the compiler.
-  auto context = std::make_unique<mlir::MLIRContext>(
-      registry, mlir::MLIRContext::Threading::DISABLED);
-  context->loadAllAvailableDialects();
-  context->printOpOnDiagnostic(false);
-  if (!remarks.empty()) {
-    mlir::remark::RemarkCategories categories;
-    categories.all = remarks.str();
-    // Printed through the diagnostic handlers, so that they carry source lines;
-    // a failure to set them up only means that there are none.
-    (void)mlir::remark::enableOptimizationRemarks(
-        *context, nullptr,
-        std::make_unique<mlir::remark::RemarkEmittingPolicyAll>(), categories,
-        /*printAsEmitRemarks=*/true);
-  }
-  return context;
-}
 
 //===----------------------------------------------------------------------===//
 // Specialization
@@ -180,6 +93,68 @@ tilec::buildTileModule(Program &program, typed::Kernel &kernel,
 }
 
 //===----------------------------------------------------------------------===//
+// Code generation
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<mlir::MLIRContext> tilec::makeContext() {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  // One kernel is too small for threads to pay within the compiler.
+  auto context = std::make_unique<mlir::MLIRContext>(
+      registry, mlir::MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  context->printOpOnDiagnostic(false);
+  return context;
+}
+
+/// Reports that the code generator failed on `module`, and leaves the module in
+/// a file. There is nothing a user could do to make it fail.
+static void reportFailure(Program &program, const typed::Kernel &kernel,
+                          mlir::ModuleOp module, llvm::Error error) {
+  Diagnostic &diagnostic = program.diags.error(
+      kernel.range, "internal error: " + llvm::toString(std::move(error)));
+  int descriptor = -1;
+  llvm::SmallString<128> path;
+  if (llvm::sys::fs::createTemporaryFile("tilec", "mlir", descriptor, path))
+    return;
+  llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+  module.print(os);
+  os.close();
+  os.clear_error();
+  diagnostic.remedy("this is a bug of tilec; please report it with the program "
+                    "and '" +
+                    path + "'");
+}
+
+/// Runs `generate` on a clone of `module`, since it spoils its module; a
+/// failure is reported with the original.
+template <typename T>
+static std::optional<T>
+generateCode(Program &program, const typed::Kernel &kernel,
+             mlir::ModuleOp module,
+             llvm::function_ref<llvm::Expected<T>(mlir::ModuleOp)> generate) {
+  mlir::OwningOpRef<mlir::ModuleOp> clone = module.clone();
+  llvm::Expected<T> result = generate(*clone);
+  if (result)
+    return std::move(*result);
+  reportFailure(program, kernel, module, result.takeError());
+  return std::nullopt;
+}
+
+std::optional<std::string> tilec::emitLLVM(Program &program,
+                                           const typed::Kernel &kernel,
+                                           mlir::ModuleOp module,
+                                           const CompileOptions &options) {
+  cpu::CompileOptions cpuOptions;
+  cpuOptions.checked = options.checked;
+  return generateCode<std::string>(
+      program, kernel, module, [&](mlir::ModuleOp clone) {
+        return cpu::emitLLVM(clone, kernel.name, /*optimized=*/false,
+                             cpuOptions);
+      });
+}
+
+//===----------------------------------------------------------------------===//
 // CpuExecutable
 //===----------------------------------------------------------------------===//
 
@@ -190,9 +165,6 @@ static cpu::Argument toCpuArgument(const typed::Param &param,
   const auto &scalar = std::get<ScalarValue>(arg);
   if (param.dtype == DType::F64)
     return cpu::Argument::f64(scalar.real);
-  if (isNarrowFloat(param.dtype))
-    return cpu::Argument::integer(
-        static_cast<int64_t>(encodeFloat(param.dtype, scalar.real)));
   if (isNarrowFloat(param.dtype))
     return cpu::Argument::integer(
         static_cast<int64_t>(encodeFloat(param.dtype, scalar.real)));
@@ -214,9 +186,8 @@ CpuExecutable::create(Program &program, typed::Kernel &kernel,
                       const Specialization &specialization,
                       const CompileOptions &options) {
   auto start = std::chrono::steady_clock::now();
-  std::unique_ptr<mlir::MLIRContext> context =
-      makeContext(options.pipeline.remarks);
-  DiagnosticBridge bridge(*context, program);
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  DiagnosticBridge bridge(*context, program, options.pipeline.remarks);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       buildTileModule(program, kernel, specialization, options, *context);
   if (!module)
@@ -226,12 +197,12 @@ CpuExecutable::create(Program &program, typed::Kernel &kernel,
     return nullptr;
   cpu::CompileOptions cpuOptions;
   cpuOptions.checked = options.checked;
-  llvm::Expected<std::unique_ptr<cpu::CompiledKernel>> compiled =
-      cpu::compile(*module, kernel.name, cpuOptions);
-  if (!compiled) {
-    program.diags.error(kernel.range, llvm::toString(compiled.takeError()));
+  auto compiled = generateCode<std::unique_ptr<cpu::CompiledKernel>>(
+      program, kernel, *module, [&](mlir::ModuleOp clone) {
+        return cpu::compile(clone, kernel.name, cpuOptions);
+      });
+  if (!compiled)
     return nullptr;
-  }
   auto result = std::make_unique<CpuExecutable>();
   result->compiled = std::move(*compiled);
   result->milliseconds = std::chrono::duration<double, std::milli>(
@@ -259,7 +230,7 @@ bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
   for (const cpu::Report &report : reports.reports()) {
     const cpu::Site &site = report.site;
     Diagnostic &error = program.diags.error(
-        wordAt(program.sources, site.file, site.line, site.column),
+        findWord(program.sources, site.file, site.line, site.column),
         report.message());
     if (site.kind == cpu::SiteKind::OutOfRange)
       error.remedy("guard the access with 'where', or correct the index; such "

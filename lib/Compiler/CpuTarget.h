@@ -10,6 +10,7 @@
 #define TILEC_COMPILER_CPUTARGET_H
 
 #include "codegen/CPU/JIT.h"
+#include "lib/Compiler/DiagnosticBridge.h"
 #include "lib/Compiler/Pipelines.h"
 #include "lib/Compiler/Program.h"
 #include "lib/Launch/Launch.h"
@@ -48,19 +49,15 @@ buildTileModule(Program &program, typed::Kernel &kernel,
                 const Specialization &specialization,
                 const CompileOptions &options, mlir::MLIRContext &context);
 
-/// Routes MLIR's diagnostics into a program's, with their source lines.
-class DiagnosticBridge {
-public:
-  DiagnosticBridge(mlir::MLIRContext &context, Program &program);
-  ~DiagnosticBridge();
+/// Makes a context with all of tilec's dialects.
+std::unique_ptr<mlir::MLIRContext> makeContext();
 
-private:
-  mlir::MLIRContext &context;
-  uint64_t handler;
-};
-
-/// Makes a context with all of tilec's dialects; remarks as `remarks` asks.
-std::unique_ptr<mlir::MLIRContext> makeContext(llvm::StringRef remarks = "");
+/// The LLVM IR of a kernel for the host, not optimized, from the module that
+/// runTilePipeline leaves. Nothing after reporting to `program.diags`.
+std::optional<std::string> emitLLVM(Program &program,
+                                    const typed::Kernel &kernel,
+                                    mlir::ModuleOp module,
+                                    const CompileOptions &options);
 
 /// A kernel compiled for the host.
 class CpuExecutable {

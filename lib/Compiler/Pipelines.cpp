@@ -35,6 +35,42 @@ static constexpr PipelineStep steps[] = {
 
 llvm::ArrayRef<PipelineStep> tilec::tilePipeline() { return steps; }
 
+/// Runs `pm` so that a failure, a crash included, leaves a file that tilec-opt
+/// takes, and is reported with that file.
+static mlir::LogicalResult runStep(const PipelineStep &step,
+                                   mlir::PassManager &pm,
+                                   mlir::ModuleOp module) {
+  llvm::SmallString<128> reproducer;
+  llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir", reproducer);
+  pm.enableCrashReproducerGeneration(reproducer);
+  mlir::Location loc = module.getBody()->empty()
+                           ? module.getLoc()
+                           : module.getBody()->front().getLoc();
+  bool crashed = false;
+  {
+    // MLIR's own summaries of a failure say less than the one below.
+    mlir::ScopedDiagnosticHandler summaries(
+        module.getContext(), [&](mlir::Diagnostic &diagnostic) {
+          std::string text = diagnostic.str();
+          bool isCrash = llvm::StringRef(text).starts_with(
+              "A signal was caught while processing");
+          crashed |= isCrash;
+          return mlir::success(isCrash || llvm::StringRef(text).starts_with(
+                                              "Failures have been detected"));
+        });
+    if (mlir::succeeded(pm.run(module)))
+      return mlir::success();
+  }
+  mlir::InFlightDiagnostic error = mlir::emitError(loc)
+                                   << "internal error: pass '" << step.name
+                                   << "' " << (crashed ? "crashed" : "failed");
+  error.attachNote() << "help: this is a bug of tilec; please report it with "
+                        "the program and '"
+                     << reproducer
+                     << "', which tilec-opt takes with --run-reproducer";
+  return mlir::failure();
+}
+
 PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
                                       const PipelineOptions &options,
                                       llvm::raw_ostream &os) {
@@ -48,12 +84,7 @@ PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
           << step.pipeline << "' does not parse: " << error;
       return PipelineResult::Failed;
     }
-    // A failing pass leaves a file that tilec-opt takes with --run-reproducer.
-    llvm::SmallString<128> reproducer;
-    if (!llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir",
-                                                         reproducer))
-      pm.enableCrashReproducerGeneration(reproducer);
-    if (mlir::failed(pm.run(module)))
+    if (mlir::failed(runStep(step, pm, module)))
       return PipelineResult::Failed;
 
     if (options.printAfter == step.name || options.printAfter == "all") {

@@ -19,6 +19,29 @@ using llvm::StringRef;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
+/// Reports that a file cannot be read, with what to do about the reason.
+static void reportUnreadable(DiagnosticEngine &diags, SourceRange range,
+                             llvm::Error error) {
+  std::error_code code;
+  std::string message;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    code = info.convertToErrorCode();
+    message = info.message();
+  });
+  StringRef help = "check the disk or network the file is on";
+  if (code == std::errc::no_such_file_or_directory)
+    help = "check the name and the folder";
+  else if (code == std::errc::is_a_directory)
+    help = "name a .tile file in it";
+  else if (code == std::errc::permission_denied)
+    help = "make it readable, as in chmod u+r";
+  else if (code == std::errc::illegal_byte_sequence)
+    help = "name a .tile file; it is plain text";
+  else if (code == std::errc::file_too_large)
+    help = "divide it into files that import one another";
+  diags.error(range, message).remedy(help);
+}
+
 namespace {
 
 class Loader {
@@ -107,7 +130,7 @@ Loader::Found Loader::open(StringRef candidate, const ast::ImportDecl &import,
   }
   llvm::Expected<unsigned> index = sources.openFile(candidate);
   if (!index) {
-    diags.error(import.getPathRange(), llvm::toString(index.takeError()));
+    reportUnreadable(diags, import.getPathRange(), index.takeError());
     return Found::Unreadable;
   }
   file = add(*index);
@@ -168,7 +191,7 @@ ast::Program *tilec::loadProgram(StringRef path,
                                  DiagnosticEngine &diags) {
   llvm::Expected<unsigned> index = sources.openFile(path);
   if (!index) {
-    diags.error({}, llvm::toString(index.takeError()));
+    reportUnreadable(diags, {}, index.takeError());
     return nullptr;
   }
   return loadProgram(*index, searchPaths, sources, context, diags);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Frontend/TypedVisitor.h"
 #include "lib/Reference/Reference.h"
 #include <cmath>
 
@@ -22,10 +23,16 @@ static std::pair<double, double> tolerances(DType dtype) {
 
 DType tilec::coarsestFloat(const typed::Kernel &kernel) {
   DType coarsest = DType::F64;
+  auto consider = [&](DType dtype) {
+    if (isFloat(dtype) &&
+        floatFormat(dtype).epsilon > floatFormat(coarsest).epsilon)
+      coarsest = dtype;
+  };
   for (const typed::Param *param : kernel.params)
-    if (param->isTensor && isFloat(param->dtype) &&
-        floatFormat(param->dtype).epsilon > floatFormat(coarsest).epsilon)
-      coarsest = param->dtype;
+    if (param->isTensor)
+      consider(param->dtype);
+  typed::walkExprs(kernel.body,
+                   [&](typed::Expr &expr) { consider(expr.type.dtype); });
   return coarsest;
 }
 
@@ -38,11 +45,15 @@ Comparison tilec::compareArrays(const TensorView &actual,
     if (std::isfinite(value))
       largest = std::max(largest, value);
   });
-  auto [perElement, perArray] = tolerances(actual.dtype);
+  // An f64 is as exact as the f32 that it is computed from.
+  auto [perElement, perArray] =
+      tolerances(actual.dtype == DType::F64 && coarsest != DType::F64
+                     ? DType::F32
+                     : actual.dtype);
   // What is rounded on the way may add up to an error of the largest element.
   if (isFloat(actual.dtype) &&
       floatFormat(coarsest).epsilon > floatFormat(DType::F32).epsilon)
-    perArray += floatFormat(coarsest).epsilon / 4;
+    perArray += floatFormat(coarsest).epsilon / 2;
   result.tolerance = perElement + perArray;
 
   // Walked in step: both in row-major order of one shape.

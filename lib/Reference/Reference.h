@@ -42,8 +42,8 @@ struct Comparison {
 Comparison compareArrays(const TensorView &actual, const TensorView &expected,
                          DType coarsest);
 
-/// The float type of a kernel's tensors with the fewest significand bits; f64
-/// if none is a float.
+/// The float type with the fewest significand bits among a kernel's tensors and
+/// the values it computes; f64 if there is none.
 DType coarsestFloat(const typed::Kernel &kernel);
 
 } // namespace tilec

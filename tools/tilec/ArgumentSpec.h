@@ -8,9 +8,9 @@
 #ifndef TILEC_TOOLS_TILEC_ARGUMENTSPEC_H
 #define TILEC_TOOLS_TILEC_ARGUMENTSPEC_H
 
-#include "lib/Frontend/TypedAST.h"
-#include "lib/Runtime/Array.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tilec::cli {
@@ -20,21 +20,27 @@ struct ArgumentSpec {
   Kind kind = Kind::Random;
   std::string text; // As written.
   double number = 0;
-  int64_t integer = 0;
+  int64_t integer = 0; // If isInteger.
   bool isInteger = false;
   std::string low, high; // Uniform, RandInt: numbers or dimension names.
 };
 
-/// Reads a specification; an error says what is understood.
-llvm::Expected<ArgumentSpec> parseArgumentSpec(llvm::StringRef text);
+/// Reads a specification; nothing if it is none.
+std::optional<ArgumentSpec> parseArgumentSpec(llvm::StringRef text);
 
-/// Fills `array` as `spec` says. Random values are a function of the
-/// parameter's name and `seed`. Without a specification, integers that `kernel`
-/// uses as an index are made in range.
-llvm::Error fillArgument(Array &array, const typed::Kernel &kernel,
-                         const typed::Param &param, const ArgumentSpec &spec,
-                         const llvm::StringMap<int64_t> &extents,
-                         uint64_t seed);
+/// What parseArgumentSpec understands, for messages.
+extern const char *const argumentSpecHelp;
+
+/// A whole number, decimal or 0x...; nothing if it is none or does not fit.
+/// (LLVM's own choice of a radix would read 010 as 8.)
+template <typename T> std::optional<T> parseInteger(llvm::StringRef text) {
+  llvm::StringRef digits = text;
+  digits.consume_front("-");
+  T value = 0;
+  if (text.getAsInteger(digits.starts_with_insensitive("0x") ? 0 : 10, value))
+    return std::nullopt;
+  return value;
+}
 
 } // namespace tilec::cli
 

@@ -10,97 +10,135 @@
 using namespace tilec;
 using namespace tilec::cli;
 
-bool cli::splitDefines(Program &program, const ast::KernelDecl &decl,
-                       const Options &options, Defines &defines) {
-  for (const auto &[name, value] : options.defines) {
-    bool isCompileTime =
-        llvm::any_of(decl.getCtParams(), [&](const ast::CtParam &param) {
-          return param.name.name == name;
-        });
-    if (isCompileTime) {
-      defines.compileTime[name] = value;
-      continue;
-    }
-    int64_t extent = 0;
-    if (llvm::StringRef(value).getAsInteger(0, extent) || extent < 0) {
-      program.diags
-          .error({}, "the extent of '" + llvm::Twine(name) +
-                         "' is expected to be a number that is not negative, "
-                         "got '" +
-                         value + "'")
-          .remedy("for example " + llvm::Twine(name) + "=4096");
-      return false;
-    }
-    defines.extents[name] = extent;
-  }
-  return true;
-}
-
-bool cli::checkDefines(Program &program, const typed::Kernel &kernel,
-                       const Defines &defines) {
-  for (const auto &entry : defines.extents) {
-    if (kernel.findDim(entry.getKey()))
-      continue;
-    llvm::SmallVector<llvm::StringRef> names;
-    for (const typed::Dimension *dim : kernel.dims)
-      names.push_back(dim->name);
-    Diagnostic &error = program.diags.error(
-        kernel.range, "kernel '" + llvm::Twine(kernel.name) +
-                          "' has no dimension or compile-time parameter '" +
-                          entry.getKey() + "'");
-    llvm::StringRef nearest = nearestName(entry.getKey(), names);
-    if (!nearest.empty())
-      error.remedy("did you mean '" + nearest + "'?");
-    else if (names.empty())
-      error.remedy("leave it out: the kernel has no dimensions");
-    else
-      error.remedy("its dimensions are: " + llvm::join(names, ", "));
-    return false;
-  }
-  return true;
-}
-
-bool cli::fillCompileOptions(Program &program, const Options &options,
-                             CompileOptions &compileOptions) {
-  for (const auto &[name, text] : options.schedule) {
-    int64_t value = 0;
-    if (llvm::StringRef(text).getAsInteger(0, value) || value < 1) {
-      program.diags
-          .error({}, "the schedule entry '" + llvm::Twine(name) +
-                         "' is expected to be a positive number, got '" + text +
-                         "'")
-          .remedy("for example --schedule=" + llvm::Twine(name) + "=64");
-      return false;
-    }
-    compileOptions.schedule[name] = value;
-  }
-  compileOptions.target = options.target;
-  compileOptions.pipeline.printAfter = options.printAfter;
-  compileOptions.pipeline.stopAfter = options.stopAfter;
-  compileOptions.pipeline.remarks = options.remarks;
-  compileOptions.checked = options.checked;
-  return true;
-}
-
-bool cli::checkPassNames(const Options &options) {
+/// Reports that `name` is nothing that can be given a value.
+static void reportUnknown(Program &program, const typed::Kernel &kernel,
+                          const ast::KernelDecl &decl, llvm::StringRef name) {
   llvm::SmallVector<llvm::StringRef> names;
-  for (const PipelineStep &step : tilePipeline())
-    names.push_back(step.name);
-  for (const std::string *name : {&options.printAfter, &options.stopAfter}) {
-    bool isAll = name == &options.printAfter && *name == "all";
-    if (name->empty() || isAll || llvm::is_contained(names, *name))
+  for (const typed::Dimension *dim : kernel.dims)
+    names.push_back(dim->name);
+  for (const ast::CtParam &param : decl.getCtParams())
+    names.push_back(param.name.name);
+  Diagnostic &error = program.diags.error(
+      kernel.range, "kernel '" + llvm::Twine(kernel.name) +
+                        "' has no dimension or compile-time parameter '" +
+                        name + "'");
+  llvm::StringRef nearest = nearestName(name, names);
+  const typed::Param *param = kernel.findParam(name);
+  if (!nearest.empty())
+    error.remedy("did you mean '" + nearest + "'?");
+  else if (param && !param->isTensor)
+    error.remedy("'" + name + "' is a parameter; with 'tilec run' give it as " +
+                 "--arg " + name + "=...");
+  else if (names.empty())
+    error.remedy("leave it out: the kernel has neither");
+  else
+    error.remedy("it has: " + llvm::join(names, ", "));
+}
+
+std::optional<Subject> cli::analyzeSubject(Program &program,
+                                           const ast::KernelDecl &decl,
+                                           const Options &options,
+                                           llvm::StringSet<> *used) {
+  // As text, since a name may be either kind; --size holds numbers already.
+  Named<std::string> defines = options.defines;
+  for (const auto &[name, extent] : options.sizes)
+    defines.emplace_back(name, std::to_string(extent));
+
+  CompileTimeArgs compileTime;
+  for (const auto &[name, value] : defines)
+    if (llvm::any_of(decl.getCtParams(), [&](const ast::CtParam &param) {
+          return param.name.name == name;
+        }))
+      compileTime[name] = value;
+  Subject subject;
+  subject.kernel = program.analyze(decl, compileTime, options.target);
+  if (!subject.kernel)
+    return std::nullopt;
+
+  for (const auto &[name, value] : defines) {
+    bool isCompileTime = compileTime.count(name);
+    if (!isCompileTime && !subject.kernel->findDim(name)) {
+      if (used)
+        continue;
+      reportUnknown(program, *subject.kernel, decl, name);
+      return std::nullopt;
+    }
+    if (used)
+      used->insert(name);
+    if (isCompileTime)
       continue;
-    llvm::errs() << "tilec: error: there is no pass '" << *name
-                 << "'\nhelp: the passes are: " << llvm::join(names, ", ")
-                 << '\n';
-    return false;
+    std::optional<int64_t> extent = parseInteger<int64_t>(value);
+    if (!extent || *extent < 0) {
+      program.diags
+          .error(subject.kernel->findDim(name)->range,
+                 "expected a whole number from 0 for the extent of '" +
+                     llvm::Twine(name) + "', got '" + value + "'")
+          .remedy("for example -D " + llvm::Twine(name) + "=4096");
+      return std::nullopt;
+    }
+    subject.extents[name] = *extent;
   }
+  return subject;
+}
+
+bool cli::checkUsed(Program &program, const Options &options,
+                    const llvm::StringSet<> &used) {
+  auto check = [&](llvm::StringRef name) {
+    if (used.contains(name))
+      return true;
+    program.diags
+        .error({}, "no kernel of the file has a dimension or compile-time "
+                   "parameter '" +
+                       name + "'")
+        .remedy("correct the name or leave it out");
+    return false;
+  };
+  for (const auto &define : options.defines)
+    if (!check(define.first))
+      return false;
+  for (const auto &size : options.sizes)
+    if (!check(size.first))
+      return false;
   return true;
 }
 
-void cli::printDiagnostics(const Program &program, const Options &options) {
+CompileOptions cli::makeCompileOptions(const Options &options) {
+  CompileOptions result;
+  for (const auto &[name, size] : options.schedule)
+    result.schedule[name] = size;
+  result.target = options.target;
+  result.pipeline.printAfter = options.printAfter;
+  result.pipeline.stopAfter = options.stopAfter;
+  result.pipeline.remarks = options.remarks;
+  result.checked = options.checked;
+  return result;
+}
+
+Diagnostic &cli::reportError(Program &program, SourceRange range,
+                             const llvm::Twine &about, llvm::Error error) {
+  std::string text = llvm::toString(std::move(error));
+  auto [message, help] = llvm::StringRef(text).split("\nhelp: ");
+  Diagnostic &result = program.diags.error(range, about + ": " + message);
+  if (!help.empty())
+    result.remedy(help);
+  return result;
+}
+
+int cli::finish(Program &program, const Options &options) {
+  int exitCode = Success;
+  for (const auto &diagnostic : program.diags.all()) {
+    if (diagnostic->severity != Severity::Error)
+      continue;
+    bool isInternal =
+        llvm::StringRef(diagnostic->message).contains("internal error");
+    exitCode = std::max<int>(exitCode, isInternal ? InternalError : UserError);
+    if (isInternal && diagnostic->help.empty())
+      diagnostic->remedy("this is a bug of tilec; please report it with the "
+                         "program and the command line");
+  }
   if (options.jsonDiagnostics)
     program.diags.printJson(llvm::errs());
   else
     program.diags.print(llvm::errs(), llvm::errs().has_colors());
+  return exitCode;
 }

@@ -1,6 +1,7 @@
 //===- CommandSupport.h - What the commands share ---------------*- C++ -*-===//
 //
-// Turning options into what the compiler takes, and printing messages.
+// From options to a kernel and what the command line says about it, and
+// printing messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,32 +10,38 @@
 
 #include "lib/Compiler/CpuTarget.h"
 #include "tools/tilec/Options.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tilec::cli {
 
-/// `-D` and `--size`, told apart: compile-time parameters of the kernel, and
-/// extents of dimensions.
-struct Defines {
-  CompileTimeArgs compileTime;
+/// A kernel elaborated for the compile-time parameters given by -D, and the
+/// extents given by -D and --size.
+struct Subject {
+  std::unique_ptr<typed::Kernel> kernel;
   llvm::StringMap<int64_t> extents;
 };
 
-/// Fills `defines`. False after reporting a value that is no extent.
-bool splitDefines(Program &program, const ast::KernelDecl &decl,
-                  const Options &options, Defines &defines);
+/// Analyzes a kernel. Nothing after reporting errors. A define that names
+/// nothing in the kernel is one, unless there are several kernels: then `used`
+/// collects the names that are something, for checkUsed().
+std::optional<Subject> analyzeSubject(Program &program,
+                                      const ast::KernelDecl &decl,
+                                      const Options &options,
+                                      llvm::StringSet<> *used = nullptr);
 
-/// False after reporting a define that names nothing in the kernel.
-bool checkDefines(Program &program, const typed::Kernel &kernel,
-                  const Defines &defines);
+/// False after reporting a define that is not in `used`.
+bool checkUsed(Program &program, const Options &options,
+               const llvm::StringSet<> &used);
 
-bool fillCompileOptions(Program &program, const Options &options,
-                        CompileOptions &compileOptions);
+CompileOptions makeCompileOptions(const Options &options);
 
-/// False after reporting that --print-after or --stop-after names no pass.
-bool checkPassNames(const Options &options);
+/// Reports an error of a library, which may have its remedy after "\nhelp: ".
+Diagnostic &reportError(Program &program, SourceRange range,
+                        const llvm::Twine &about, llvm::Error error);
 
-/// Prints all messages to standard error, as the options ask.
-void printDiagnostics(const Program &program, const Options &options);
+/// Prints all messages to standard error, as the options ask, and gives the
+/// exit code that follows from them.
+int finish(Program &program, const Options &options);
 
 } // namespace tilec::cli
 

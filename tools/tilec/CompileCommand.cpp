@@ -4,14 +4,160 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Compiler/CpuTarget.h"
 #include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/TypedASTPrinter.h"
 #include "tools/tilec/CommandSupport.h"
-#include "llvm/Support/FileSystem.h"
+#include "tools/tilec/OutputFile.h"
 
 using namespace tilec;
 using namespace tilec::cli;
+
+namespace {
+/// One `tilec FILE`.
+class Compiler {
+public:
+  Compiler(Program &program, const Options &options, llvm::raw_ostream &os)
+      : program(program), options(options), os(os) {}
+
+  /// Prints the stage to `os`. False after reporting errors.
+  bool run();
+
+private:
+  void printFile();
+  bool checkFile();
+  bool emit(const ast::KernelDecl &decl, llvm::StringSet<> *used);
+  bool emitIR(Subject &subject);
+  bool checkWholeAxes(const Subject &subject);
+
+  Program &program;
+  const Options &options;
+  llvm::raw_ostream &os;
+};
+} // namespace
+
+void Compiler::printFile() {
+  const ast::File &file = program.tree->main();
+  if (options.emit == Stage::AST)
+    printAST(file, program.sources, os);
+  else
+    printSource(file, os);
+}
+
+bool Compiler::checkFile() {
+  if (program.tree->main().decls.empty()) {
+    program.diags.error({}, "'" + options.file + "' declares nothing")
+        .remedy("add a kernel, such as "
+                "kernel copy(X: f32[N], Y: out f32[N]) { Y = X }");
+    return false;
+  }
+  checkProgram(*program.tree, program.diags);
+  return !program.diags.hasErrors();
+}
+
+/// Passes work on tiles of known extents, so they need those of whole axes.
+bool Compiler::checkWholeAxes(const Subject &subject) {
+  llvm::SmallVector<const typed::Dimension *> missing;
+  for (const typed::Dimension *dim : subject.kernel->dims)
+    if (dim->isWhole && !subject.extents.count(dim->name))
+      missing.push_back(dim);
+  if (missing.empty())
+    return true;
+  std::string names, sizes;
+  for (const typed::Dimension *dim : missing) {
+    names += (names.empty() ? "'" : ", '") + dim->name.str() + "'";
+    sizes += (sizes.empty() ? "" : ",") + dim->name.str() + "=128";
+  }
+  bool isOne = missing.size() == 1;
+  program.diags
+      .error(missing.front()->range,
+             "the extent" + llvm::Twine(isOne ? "" : "s") + " of " + names +
+                 (isOne ? " is" : " are") +
+                 " needed: what is used as a whole axis is compiled for one "
+                 "extent")
+      .remedy("give it, e.g. --size " + sizes);
+  return false;
+}
+
+bool Compiler::emitIR(Subject &subject) {
+  bool wantsPasses = options.emit == Stage::LLVM ||
+                     !options.stopAfter.empty() ||
+                     !options.printAfter.empty() || !options.remarks.empty();
+  if (wantsPasses && !checkWholeAxes(subject))
+    return false;
+  typed::Kernel &kernel = *subject.kernel;
+  Specialization specialization;
+  specialization.extents = subject.extents;
+  // What a launch with row-major arrays would find.
+  for (const typed::Param *param : kernel.params)
+    specialization.unitStride.push_back(
+        param->isTensor ? static_cast<int>(param->shape.size()) - 1 : -1);
+
+  CompileOptions compileOptions = makeCompileOptions(options);
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  DiagnosticBridge bridge(*context, program, options.remarks);
+  mlir::OwningOpRef<mlir::ModuleOp> module = buildTileModule(
+      program, kernel, specialization, compileOptions, *context);
+  if (!module)
+    return false;
+  if (options.emit == Stage::Tile && options.stopAfter.empty())
+    module->print(os);
+  if (!wantsPasses)
+    return true;
+  switch (runTilePipeline(*module, compileOptions.pipeline, llvm::errs())) {
+  case PipelineResult::Failed:
+    return false;
+  case PipelineResult::Stopped:
+    module->print(os);
+    return true;
+  case PipelineResult::Done:
+    break;
+  }
+  if (options.emit != Stage::LLVM)
+    return true;
+  std::optional<std::string> text =
+      emitLLVM(program, kernel, *module, compileOptions);
+  if (text)
+    os << *text;
+  return text.has_value();
+}
+
+bool Compiler::emit(const ast::KernelDecl &decl, llvm::StringSet<> *used) {
+  std::optional<Subject> subject = analyzeSubject(program, decl, options, used);
+  if (!subject)
+    return false;
+  if (options.emit == Stage::Typed)
+    printTyped(*subject->kernel, os);
+  bool wantsIR = options.emit == Stage::Tile || options.emit == Stage::LLVM ||
+                 !options.printAfter.empty() || !options.stopAfter.empty() ||
+                 !options.remarks.empty() || !options.schedule.empty();
+  return !wantsIR || emitIR(*subject);
+}
+
+bool Compiler::run() {
+  if (options.emit == Stage::AST || options.emit == Stage::Source) {
+    printFile();
+    return true;
+  }
+  bool isOfKernels = options.emit != Stage::Check || !options.kernel.empty() ||
+                     !options.printAfter.empty() ||
+                     !options.stopAfter.empty() || !options.remarks.empty() ||
+                     !options.defines.empty() || !options.sizes.empty() ||
+                     !options.schedule.empty();
+  if (!isOfKernels)
+    return checkFile();
+  std::vector<const ast::KernelDecl *> kernels = program.getKernels();
+  // LLVM IR is one module a kernel; the rest is shown of every kernel.
+  bool wantsOne = !options.kernel.empty() || options.emit == Stage::LLVM;
+  if (wantsOne || kernels.size() <= 1) {
+    const ast::KernelDecl *kernel = program.findKernel(options.kernel);
+    return kernel && emit(*kernel, nullptr);
+  }
+  llvm::StringSet<> used;
+  for (const ast::KernelDecl *kernel : kernels)
+    if (!emit(*kernel, &used))
+      return false;
+  return checkUsed(program, options, used);
+}
 
 /// Lists the steps of the pipeline with their reasons.
 static void listPasses(llvm::raw_ostream &os) {
@@ -19,140 +165,29 @@ static void listPasses(llvm::raw_ostream &os) {
     os << step.name << "\n    " << step.reason << '\n';
 }
 
-/// Prints the stage of one kernel that `options` asks for.
-static bool emitKernel(Program &program, const ast::KernelDecl &decl,
-                       const Options &options, llvm::raw_ostream &os) {
-  Defines defines;
-  if (!splitDefines(program, decl, options, defines))
-    return false;
-  std::unique_ptr<typed::Kernel> kernel =
-      program.analyze(decl, defines.compileTime, options.target);
-  if (!kernel || !checkDefines(program, *kernel, defines))
-    return false;
-  if (options.emit == Stage::Typed) {
-    printTyped(*kernel, os);
-    return true;
-  }
-
-  CompileOptions compileOptions;
-  if (!fillCompileOptions(program, options, compileOptions))
-    return false;
-  Specialization specialization;
-  specialization.extents = defines.extents;
-  // What a launch with row-major arrays would find.
-  for (const typed::Param *param : kernel->params)
-    specialization.unitStride.push_back(
-        param->isTensor ? static_cast<int>(param->shape.size()) - 1 : -1);
-
-  // Passes work on static tiles.
-  bool wantsPasses = options.emit == Stage::LLVM ||
-                     !options.stopAfter.empty() || !options.printAfter.empty();
-  for (const typed::Dimension *dim : kernel->dims)
-    if (wantsPasses && dim->isWhole && !defines.extents.count(dim->name)) {
-      program.diags
-          .error(dim->range, "the extent of '" + dim->name +
-                                 "' is needed: it is a whole axis of a tile")
-          .remedy("bind it, e.g. -D " + dim->name + "=128");
-      return false;
-    }
-
-  std::unique_ptr<mlir::MLIRContext> context = makeContext(options.remarks);
-  DiagnosticBridge bridge(*context, program);
-  mlir::OwningOpRef<mlir::ModuleOp> module = buildTileModule(
-      program, *kernel, specialization, compileOptions, *context);
-  if (!module)
-    return false;
-  if (wantsPasses) {
-    PipelineResult result =
-        runTilePipeline(*module, compileOptions.pipeline, llvm::errs());
-    if (result == PipelineResult::Failed)
-      return false;
-    if (result == PipelineResult::Stopped || options.emit == Stage::Tile) {
-      module->print(os);
-      return true;
-    }
-  }
-  if (options.emit == Stage::Tile) {
-    module->print(os);
-    return true;
-  }
-  if (options.emit != Stage::LLVM)
-    return true;
-  cpu::CompileOptions cpuOptions;
-  cpuOptions.checked = options.checked;
-  llvm::Expected<std::string> text =
-      cpu::emitLLVM(*module, kernel->name, /*optimized=*/false, cpuOptions);
-  if (!text) {
-    program.diags.error(kernel->range, llvm::toString(text.takeError()));
-    return false;
-  }
-  os << *text;
-  return true;
-}
-
-/// Writes the stage to `os`. False after reporting errors.
-static bool emitStage(Program &program, const Options &options,
-                      llvm::raw_ostream &os) {
-  if (options.emit == Stage::AST || options.emit == Stage::Source) {
-    for (const ast::File *file : program.tree->files)
-      if (file == program.tree->files.front())
-        options.emit == Stage::AST ? printAST(*file, program.sources, os)
-                                   : printSource(*file, os);
-    return true;
-  }
-  bool ofKernel = options.emit != Stage::Check || !options.kernel.empty() ||
-                  !options.printAfter.empty() || !options.stopAfter.empty();
-  if (!ofKernel) {
-    checkProgram(*program.tree, program.diags);
-    return !program.diags.hasErrors();
-  }
-  // Without a name every kernel of the file is shown.
-  std::vector<const ast::KernelDecl *> kernels;
-  if (options.kernel.empty() && options.emit != Stage::LLVM)
-    kernels = program.getKernels();
-  else if (const ast::KernelDecl *kernel = program.findKernel(options.kernel))
-    kernels = {kernel};
-  else
-    return false;
-  for (const ast::KernelDecl *kernel : kernels)
-    if (!emitKernel(program, *kernel, options, os))
-      return false;
-  return true;
-}
-
 int cli::compileCommand(const Options &options) {
   if (options.listPasses) {
     listPasses(llvm::outs());
     return Success;
   }
-  if (!checkPassNames(options))
-    return UsageError;
   std::unique_ptr<Program> program =
       Program::load(options.file, options.includePaths);
+  bool toFile = !options.output.empty() && options.output != "-";
   std::string text;
   llvm::raw_string_ostream os(text);
-  bool good = program->tree && !program->diags.hasErrors() &&
-              emitStage(*program, options, os);
-  good &= !program->diags.hasErrors();
-  printDiagnostics(*program, options);
-  if (!good)
-    return UserError;
-
-  if (options.output.empty() || options.output == "-") {
+  if (program->tree && !program->diags.hasErrors()) {
+    if (llvm::Error error = toFile ? checkWritable(options.output, true)
+                                   : llvm::Error::success())
+      reportError(*program, {}, "output", std::move(error));
+    else
+      Compiler(*program, options, os).run();
+  }
+  if (toFile && !program->diags.hasErrors())
+    if (llvm::Error error = writeText(options.output, text))
+      reportError(*program, {}, "output", std::move(error));
+  bool good = !program->diags.hasErrors();
+  int exitCode = finish(*program, options);
+  if (good && !toFile)
     llvm::outs() << text;
-    return Success;
-  }
-  // Through a temporary file, so that a failure leaves what was there.
-  llvm::Error error = llvm::writeToOutput(
-      options.output, [&](llvm::raw_ostream &file) -> llvm::Error {
-        file << text;
-        return llvm::Error::success();
-      });
-  if (error) {
-    llvm::errs() << "tilec: error: cannot write '" << options.output
-                 << "': " << llvm::toString(std::move(error))
-                 << "\nhelp: name a file in a folder that can be written\n";
-    return UserError;
-  }
-  return Success;
+  return exitCode;
 }

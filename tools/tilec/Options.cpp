@@ -6,27 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/tilec/Options.h"
+#include "lib/Compiler/Pipelines.h"
 #include "lib/Support/Diagnostics.h"
+#include "tools/tilec/OptionTable.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/Regex.h"
 
 using namespace tilec;
 using namespace tilec::cli;
 using namespace llvm::opt;
 
-namespace {
-enum ID {
-  OPT_INVALID = 0,
-#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
-#include "tools/tilec/Options.inc"
-#undef OPTION
-};
-
-enum Vis : unsigned { CompileVisible = 1 << 8, RunVisible = 1 << 9 };
-#undef OPTTABLE_STR_TABLE_CODE
 #define OPTTABLE_STR_TABLE_CODE
 #include "tools/tilec/Options.inc"
 #undef OPTTABLE_STR_TABLE_CODE
@@ -34,248 +25,369 @@ enum Vis : unsigned { CompileVisible = 1 << 8, RunVisible = 1 << 9 };
 #include "tools/tilec/Options.inc"
 #undef OPTTABLE_PREFIXES_TABLE_CODE
 
-constexpr OptTable::Info infoTable[] = {
+static constexpr OptTable::Info infoTable[] = {
 #define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
 #include "tools/tilec/Options.inc"
 #undef OPTION
 };
 
-class TilecOptTable : public GenericOptTable {
+OptionTable::OptionTable()
+    : GenericOptTable(OptionStrTable, OptionPrefixesTable, infoTable) {}
+
+namespace {
+/// Fills an Options from a list of arguments. Functions return false after
+/// printing a usage error.
+class OptionParser {
 public:
-  TilecOptTable()
-      : GenericOptTable(OptionStrTable, OptionPrefixesTable, infoTable) {}
+  explicit OptionParser(bool isRun) : isRun(isRun) {
+    options.command = isRun ? Command::Run : Command::Compile;
+  }
+
+  bool checkKnown(const InputArgList &list);
+  bool parseInputs(const InputArgList &list);
+  bool parseValue(unsigned id, llvm::StringRef value);
+  bool checkCombinations(const InputArgList &list);
+
+  OptionTable table;
+  Options options;
+
+private:
+  bool fail(const llvm::Twine &message, const llvm::Twine &help);
+  /// Splits at the first '='; false after an error that quotes `example`.
+  bool splitPair(llvm::StringRef option, llvm::StringRef text,
+                 llvm::StringRef example, llvm::StringRef &name,
+                 llvm::StringRef &value);
+  bool parseNumbers(llvm::StringRef option, llvm::StringRef text,
+                    llvm::StringRef example, int64_t min, int64_t max,
+                    Named<int64_t> &result);
+  template <typename T>
+  bool parseNumber(llvm::StringRef option, llvm::StringRef text, T min, T max,
+                   T &result);
+  bool parseArg(llvm::StringRef text);
+  bool parseOut(llvm::StringRef text);
+  bool parseStage(llvm::StringRef text);
+  bool parseTarget(llvm::StringRef text);
+  bool parsePass(llvm::StringRef text, bool allowAll, std::string &result);
+
+  bool isRun;
 };
 } // namespace
 
-static const char *const compileOverview =
-    R"(tilec - a compiler for GPU kernels written as operations on tiles
-
-  tilec FILE.tile                   check a program
-  tilec FILE.tile --emit=tile       show what it becomes
-  tilec run FILE.tile [KERNEL] ...  run a kernel on arrays (tilec run --help)
-
-  A first kernel, in add.tile:
-
-    kernel add(X: f32[N], Y: f32[N], Z: out f32[N]) {
-      grid n in tile(N)
-      Z[n] = X[n] + Y[n]
-    }
-
-  tilec run add.tile --size N=1000 makes two random arrays of 1000 numbers, adds
-  them, and prints a summary. docs/language.md describes the language.)";
-
-static const char *const runOverview =
-    R"(tilec run - compile a kernel and run it on arrays
-
-  Arguments that are not given are made: tensors are filled with random numbers
-  (--seed), scalars take their defaults. Extents come from --size and from the
-  arrays that are read.
-
-  tilec run rows.tile softmax --size M=512,N=1000 --check
-  tilec run rows.tile softmax --arg X=x.npy --out Y=y.npy
-  tilec run scale.tile --size N=8 --arg X=iota --arg factor=0.5)";
-
-static void usageError(const llvm::Twine &message, const llvm::Twine &help) {
-  llvm::errs() << "tilec: error: " << message << '\n';
-  if (!help.isTriviallyEmpty())
-    llvm::errs() << "help: " << help << '\n';
+bool OptionParser::fail(const llvm::Twine &message, const llvm::Twine &help) {
+  llvm::errs() << "tilec: error: " << message << "\n  help: " << help << '\n';
+  return false;
 }
 
-/// Splits "a=1,b=2" and appends to `pairs`. With `single` the value may contain
-/// commas: there is one pair.
-static bool parsePairs(llvm::StringRef option, llvm::StringRef text,
-                       bool single, Pairs &pairs) {
+/// The candidate that `text` may have been meant to be, or the whole list.
+static std::string suggest(llvm::StringRef text, llvm::StringRef what,
+                           llvm::ArrayRef<llvm::StringRef> candidates) {
+  llvm::StringRef nearest = nearestName(text, candidates);
+  if (!nearest.empty())
+    return ("did you mean '" + nearest + "'?").str();
+  return ("the " + what + " are: " + llvm::join(candidates, ", ")).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool OptionParser::splitPair(llvm::StringRef option, llvm::StringRef text,
+                             llvm::StringRef example, llvm::StringRef &name,
+                             llvm::StringRef &value) {
+  std::tie(name, value) = text.split('=');
+  name = name.trim();
+  value = value.trim();
+  if (!name.empty() && !value.empty())
+    return true;
+  return fail("'" + option + "' expects NAME=VALUE, got '" + text + "'",
+              "for example " + option + " " + example);
+}
+
+bool OptionParser::parseNumbers(llvm::StringRef option, llvm::StringRef text,
+                                llvm::StringRef example, int64_t min,
+                                int64_t max, Named<int64_t> &result) {
   llvm::SmallVector<llvm::StringRef> parts;
-  if (single)
-    parts.push_back(text);
-  else
-    text.split(parts, ',', -1, /*KeepEmpty=*/false);
+  text.split(parts, ',');
   for (llvm::StringRef part : parts) {
-    auto [name, value] = part.split('=');
-    name = name.trim();
-    value = value.trim();
-    if (name.empty() || value.empty()) {
-      usageError("'" + option + "' expects NAME=VALUE, got '" + part + "'",
-                 "for example '" + option + "N=4096'");
+    llvm::StringRef name, value;
+    if (!splitPair(option, part, example, name, value))
       return false;
-    }
-    pairs.emplace_back(name.str(), value.str());
+    std::optional<int64_t> number = parseInteger<int64_t>(value);
+    if (!number || *number < min || *number > max)
+      return fail("'" + option + "' expects a whole number from " +
+                      llvm::Twine(min) + " to " + llvm::Twine(max) + " for '" +
+                      name + "', got '" + value + "'",
+                  "for example " + option + " " + example);
+    result.emplace_back(name.str(), *number);
   }
   return true;
 }
 
 template <typename T>
-static bool parseNumber(llvm::StringRef option, llvm::StringRef text,
-                        T &result) {
-  if (!text.getAsInteger(0, result))
+bool OptionParser::parseNumber(llvm::StringRef option, llvm::StringRef text,
+                               T min, T max, T &result) {
+  std::optional<T> number = parseInteger<T>(text);
+  if (!number || *number < min || *number > max)
+    return fail("'" + option + "' expects a whole number from " +
+                    llvm::Twine(min) + " to " + llvm::Twine(max) + ", got '" +
+                    text + "'",
+                "for example " + option + " 4");
+  result = *number;
+  return true;
+}
+
+bool OptionParser::parseArg(llvm::StringRef text) {
+  llvm::StringRef name, value;
+  if (!splitPair("--arg", text, "X=iota", name, value))
+    return false;
+  std::optional<ArgumentSpec> spec = parseArgumentSpec(value);
+  if (!spec)
+    return fail("'--arg' cannot make '" + name + "' from '" + value + "'",
+                argumentSpecHelp);
+  options.args.emplace_back(name.str(), std::move(*spec));
+  return true;
+}
+
+bool OptionParser::parseOut(llvm::StringRef text) {
+  llvm::StringRef name, path;
+  if (!splitPair("--out", text, "Y=y.npy", name, path))
+    return false;
+  for (const auto &[other, otherPath] : options.outs)
+    if (otherPath == path && other != name)
+      return fail("'" + llvm::Twine(other) + "' and '" + name +
+                      "' cannot both be written to '" + path + "'",
+                  "name two files");
+  options.outs.emplace_back(name.str(), path.str());
+  return true;
+}
+
+bool OptionParser::parseStage(llvm::StringRef text) {
+  std::optional<Stage> stage = llvm::StringSwitch<std::optional<Stage>>(text)
+                                   .Case("ast", Stage::AST)
+                                   .Case("source", Stage::Source)
+                                   .Case("typed", Stage::Typed)
+                                   .Case("tile", Stage::Tile)
+                                   .Case("llvm", Stage::LLVM)
+                                   .Default(std::nullopt);
+  if (!stage)
+    return fail(
+        "unknown stage '" + text + "'",
+        suggest(text, "stages", {"ast", "source", "typed", "tile", "llvm"}));
+  options.emit = *stage;
+  return true;
+}
+
+bool OptionParser::parseTarget(llvm::StringRef text) {
+  constexpr llvm::StringRef targets[] = {"cpu", "sm_80", "sm_86", "sm_89",
+                                         "sm_90a"};
+  if (!llvm::is_contained(targets, text))
+    return fail("unknown target '" + text + "'",
+                suggest(text, "targets", targets));
+  options.target = text.str();
+  return true;
+}
+
+bool OptionParser::parsePass(llvm::StringRef text, bool allowAll,
+                             std::string &result) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const PipelineStep &step : tilePipeline())
+    names.push_back(step.name);
+  if (allowAll)
+    names.push_back("all");
+  if (!llvm::is_contained(names, text))
+    return fail("unknown pass '" + text + "'", suggest(text, "passes", names));
+  result = text.str();
+  return true;
+}
+
+bool OptionParser::parseValue(unsigned id, llvm::StringRef value) {
+  constexpr int64_t maxTileSize = 1 << 20; // As in the language.
+  std::string error;
+  switch (id) {
+  case OPT_define: {
+    llvm::StringRef name, text;
+    if (!splitPair("-D", value, "D=128", name, text))
+      return false;
+    options.defines.emplace_back(name.str(), text.str());
     return true;
-  usageError("'" + option + "' expects a number that is not negative, got '" +
-                 text + "'",
-             "for example '" + option + "4'");
-  return false;
+  }
+  case OPT_size:
+    return parseNumbers("--size", value, "M=4096,N=100", 0,
+                        std::numeric_limits<int64_t>::max(), options.sizes);
+  case OPT_schedule:
+    return parseNumbers("--schedule", value, "m=64,n=128", 1, maxTileSize,
+                        options.schedule);
+  case OPT_arg:
+    return parseArg(value);
+  case OPT_out:
+    return parseOut(value);
+  case OPT_seed:
+    return parseNumber<uint64_t>(
+        "--seed", value, 0, std::numeric_limits<uint64_t>::max(), options.seed);
+  case OPT_repeat:
+    return parseNumber<unsigned>("--repeat", value, 1, 1000000000,
+                                 options.repeat);
+  case OPT_threads:
+    return parseNumber<unsigned>("--threads", value, 0, 65536, options.threads);
+  case OPT_target:
+    return parseTarget(value);
+  case OPT_emit:
+    return parseStage(value);
+  case OPT_print_after:
+    return parsePass(value, /*allowAll=*/true, options.printAfter);
+  case OPT_stop_after:
+    return parsePass(value, /*allowAll=*/false, options.stopAfter);
+  case OPT_remarks:
+    options.remarks = value.str();
+    return !value.empty() && llvm::Regex(value).isValid(error)
+               ? true
+               : fail("'--remarks' expects a regular expression, got '" +
+                          value + "'" + (error.empty() ? "" : ": " + error),
+                      "for example --remarks split");
+  case OPT_diagnostics:
+    if (value != "text" && value != "json")
+      return fail("unknown format of messages '" + value + "'",
+                  "the formats are: text, json");
+    options.jsonDiagnostics = value == "json";
+    return true;
+  case OPT_output:
+    options.output = value.str();
+    return true;
+  case OPT_kernel:
+    options.kernel = value.str();
+    return true;
+  case OPT_include_path:
+    options.includePaths.push_back(value.str());
+    return true;
+  default:
+    return true; // A flag.
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The command line as a whole
+//===----------------------------------------------------------------------===//
+
+bool OptionParser::checkKnown(const InputArgList &list) {
+  Visibility own(isRun ? RunVisible : CompileVisible);
+  Visibility other(isRun ? CompileVisible : RunVisible);
+  for (const Arg *unknown : list.filtered(OPT_UNKNOWN)) {
+    std::string text = unknown->getAsString(list), nearest;
+    std::string name = llvm::StringRef(text).split('=').first.str();
+    // An option of the other command deserves its own message.
+    if (table.findExact(name, nearest, other) ||
+        table.findExact(name + "=", nearest, other))
+      return fail("'" + name + "' is not an option of 'tilec" +
+                      (isRun ? " run'" : "'"),
+                  isRun ? "it belongs to 'tilec FILE'"
+                        : "it belongs to 'tilec run FILE'");
+    if (table.findNearest(text, nearest, own) <= 2)
+      return fail("unknown option '" + text + "'",
+                  "did you mean '" + nearest + "'?");
+    return fail("unknown option '" + text + "'",
+                isRun ? "'tilec run --help' lists the options"
+                      : "'tilec --help' lists the options");
+  }
+  return true;
+}
+
+bool OptionParser::parseInputs(const InputArgList &list) {
+  std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
+  llvm::StringRef usage = isRun ? "tilec run FILE.tile [KERNEL] [options]"
+                                : "tilec FILE.tile [options]";
+  if (inputs.empty())
+    return fail("no file given", usage + "; '" +
+                                     (isRun ? "tilec run" : "tilec") +
+                                     " --help' says more");
+  if (!isRun && inputs.size() > 1 && llvm::is_contained(inputs, "run"))
+    return fail("'run' comes first", "tilec run FILE.tile [KERNEL] [options]");
+  if (inputs.size() > (isRun ? 2u : 1u))
+    return fail("unexpected argument '" + llvm::Twine(inputs.back()) + "'",
+                usage);
+  options.file = inputs[0];
+  if (inputs.size() == 2) {
+    if (!options.kernel.empty() && options.kernel != inputs[1])
+      return fail("two kernels are given, '" + llvm::Twine(inputs[1]) +
+                      "' and '" + options.kernel + "'",
+                  "name one");
+    options.kernel = inputs[1];
+  }
+  return true;
+}
+
+bool OptionParser::checkCombinations(const InputArgList &list) {
+  options.check = list.hasArg(OPT_check);
+  options.checked = !list.hasArg(OPT_unchecked);
+  options.quiet = list.hasArg(OPT_quiet);
+  if (isRun)
+    return true;
+  bool ofFile = options.emit == Stage::AST || options.emit == Stage::Source;
+  bool hasPass = !options.printAfter.empty() || !options.stopAfter.empty() ||
+                 !options.remarks.empty();
+  if (hasPass && (ofFile || options.emit == Stage::Typed))
+    return fail("passes run after the stage that --emit asks for",
+                "use --emit=tile or --emit=llvm with --print-after, "
+                "--stop-after and --remarks");
+  if (!options.stopAfter.empty() && options.emit == Stage::LLVM)
+    return fail("'--stop-after' stops before the stage llvm",
+                "leave one of the two out");
+  if (ofFile && !options.kernel.empty())
+    return fail("this stage is of the whole file, not of kernel '" +
+                    llvm::Twine(options.kernel) + "'",
+                "leave out --kernel, or use --emit=typed");
+  if (!options.output.empty() && options.emit == Stage::Check &&
+      options.stopAfter.empty())
+    return fail("'-o' is given, but nothing to write",
+                "choose a stage, e.g. --emit=tile");
+  if (options.target != "cpu" && options.emit == Stage::LLVM)
+    return fail("nothing can be generated for '" + llvm::Twine(options.target) +
+                    "' yet",
+                "its stages up to --emit=tile can be shown; for the host leave "
+                "out --target");
+  return true;
 }
 
 std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
                                              int &exitCode) {
-  exitCode = UsageError;
-  Options options;
-  if (!args.empty() && llvm::StringRef(args.front()) == "run") {
-    options.command = Command::Run;
+  bool isRun = !args.empty() && llvm::StringRef(args.front()) == "run";
+  if (isRun)
     args = args.drop_front();
-  }
-  bool isRun = options.command == Command::Run;
-  Visibility visibility(isRun ? RunVisible : CompileVisible);
-
-  TilecOptTable table;
+  OptionParser parser(isRun);
   unsigned missingIndex = 0, missingCount = 0;
   InputArgList list =
-      table.ParseArgs(args, missingIndex, missingCount, visibility);
-  if (missingCount) {
-    usageError(llvm::Twine("'") + list.getArgString(missingIndex) +
-                   "' expects a value",
-               "'tilec --help' lists the options");
-    return std::nullopt;
-  }
+      parser.table.ParseArgs(args, missingIndex, missingCount,
+                             Visibility(isRun ? RunVisible : CompileVisible));
+  exitCode = Success;
   if (list.hasArg(OPT_help)) {
-    table.printHelp(
-        llvm::outs(),
-        isRun ? "tilec run [options] FILE [KERNEL]" : "tilec [options] FILE",
-        isRun ? runOverview : compileOverview, false, false, visibility);
-    exitCode = Success;
+    printHelp(llvm::outs(), isRun);
     return std::nullopt;
   }
   if (list.hasArg(OPT_version)) {
     llvm::outs() << "tilec " << TILEC_VERSION << " (LLVM "
                  << LLVM_VERSION_STRING << ")\n";
-    exitCode = Success;
     return std::nullopt;
   }
-  for (const Arg *unknown : list.filtered(OPT_UNKNOWN)) {
-    std::string text = unknown->getAsString(list), nearest;
-    // An option of the other command deserves its own message.
-    if (table.findExact(text, nearest,
-                        Visibility(isRun ? CompileVisible : RunVisible)))
-      usageError("'" + text + "' is not an option of 'tilec" +
-                     (isRun ? " run'" : "'"),
-                 isRun ? "it belongs to 'tilec FILE'"
-                       : "it belongs to 'tilec run FILE'");
-    else if (table.findNearest(text, nearest, visibility) <= 2)
-      usageError("unknown option '" + text + "'",
-                 "did you mean '" + nearest + "'?");
-    else
-      usageError("unknown option '" + text + "'",
-                 "'tilec --help' lists the options");
+  exitCode = UsageError;
+  if (missingCount) {
+    llvm::errs() << "tilec: error: '" << list.getArgString(missingIndex)
+                 << "' expects a value\n  help: '"
+                 << (isRun ? "tilec run" : "tilec")
+                 << " --help' lists the options\n";
     return std::nullopt;
   }
-
-  std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
-  if (list.hasArg(OPT_list_passes)) {
-    options.listPasses = true;
-    exitCode = Success;
-    return options;
-  }
-  if (inputs.empty()) {
-    usageError("no file given", isRun ? "tilec run FILE [KERNEL]"
-                                      : "tilec FILE; 'tilec --help' says more");
+  if (!parser.checkKnown(list))
     return std::nullopt;
-  }
-  if (inputs.size() > (isRun ? 2u : 1u)) {
-    usageError("unexpected argument '" + llvm::Twine(inputs.back()) + "'",
-               isRun ? "tilec run FILE [KERNEL]" : "tilec FILE");
-    return std::nullopt;
-  }
-  options.file = inputs[0];
-  options.kernel = isRun ? (inputs.size() == 2 ? inputs[1] : "")
-                         : list.getLastArgValue(OPT_kernel).str();
-
   for (const Arg *arg : list) {
-    llvm::StringRef value = arg->getNumValues() ? arg->getValue() : "";
-    switch (arg->getOption().getUnaliasedOption().getID()) {
-    case OPT_define:
-      if (!parsePairs("-D ", value, true, options.defines))
-        return std::nullopt;
-      break;
-    case OPT_size:
-      if (!parsePairs("--size=", value, false, options.defines))
-        return std::nullopt;
-      break;
-    case OPT_schedule:
-      if (!parsePairs("--schedule=", value, false, options.schedule))
-        return std::nullopt;
-      break;
-    case OPT_arg:
-      if (!parsePairs("--arg=", value, true, options.args))
-        return std::nullopt;
-      break;
-    case OPT_out:
-      if (!parsePairs("--out=", value, true, options.outs))
-        return std::nullopt;
-      break;
-    case OPT_seed:
-      if (!parseNumber("--seed=", value, options.seed))
-        return std::nullopt;
-      break;
-    case OPT_repeat:
-      if (!parseNumber("--repeat=", value, options.repeat))
-        return std::nullopt;
-      break;
-    case OPT_threads:
-      if (!parseNumber("--threads=", value, options.threads))
-        return std::nullopt;
-      break;
-    default:
-      break;
-    }
-  }
-  options.repeat = std::max(options.repeat, 1u);
-  options.includePaths = list.getAllArgValues(OPT_include_path);
-  options.target = list.getLastArgValue(OPT_target, "cpu").str();
-  constexpr llvm::StringLiteral targets[] = {"cpu", "sm_80", "sm_86", "sm_89",
-                                             "sm_90a"};
-  if (!llvm::is_contained(targets, options.target)) {
-    usageError("unknown target '" + llvm::Twine(options.target) + "'",
-               "the targets are: " + llvm::join(llvm::ArrayRef(targets), ", "));
-    return std::nullopt;
-  }
-  if (const Arg *arg = list.getLastArg(OPT_emit)) {
-    std::optional<Stage> stage =
-        llvm::StringSwitch<std::optional<Stage>>(arg->getValue())
-            .Case("ast", Stage::AST)
-            .Case("source", Stage::Source)
-            .Case("typed", Stage::Typed)
-            .Case("tile", Stage::Tile)
-            .Case("llvm", Stage::LLVM)
-            .Default(std::nullopt);
-    if (!stage) {
-      usageError(llvm::Twine("unknown stage '") + arg->getValue() + "'",
-                 "the stages are: ast, source, typed, tile, llvm");
+    const Option option = arg->getOption().getUnaliasedOption();
+    if (!parser.parseValue(option.getID(),
+                           arg->getNumValues() ? arg->getValue() : ""))
       return std::nullopt;
-    }
-    options.emit = *stage;
   }
-  if (options.target != "cpu" && (isRun || options.emit == Stage::LLVM)) {
-    usageError("nothing can be generated for '" + llvm::Twine(options.target) +
-                   "' yet",
-               "its stages up to --emit=tile can be shown; to run, leave out "
-               "--target");
+  parser.options.listPasses = list.hasArg(OPT_list_passes);
+  if (!parser.options.listPasses && !parser.parseInputs(list))
     return std::nullopt;
-  }
-  if (const Arg *arg = list.getLastArg(OPT_diagnostics)) {
-    llvm::StringRef format = arg->getValue();
-    if (format != "text" && format != "json") {
-      usageError("unknown message format '" + format + "'",
-                 "the formats are: text, json");
-      return std::nullopt;
-    }
-    options.jsonDiagnostics = format == "json";
-  }
-  options.output = list.getLastArgValue(OPT_output).str();
-  options.printAfter = list.getLastArgValue(OPT_print_after).str();
-  options.stopAfter = list.getLastArgValue(OPT_stop_after).str();
-  options.remarks = list.getLastArgValue(OPT_remarks).str();
-  options.check = list.hasArg(OPT_check);
-  options.checked = !list.hasArg(OPT_unchecked);
-  options.quiet = list.hasArg(OPT_quiet);
+  if (!parser.checkCombinations(list))
+    return std::nullopt;
   exitCode = Success;
-  return options;
+  return std::move(parser.options);
 }

@@ -4,13 +4,19 @@
 // Exit codes: 0 success, 1 an error in the user's program or data, 2 a wrong
 // command line, 3 an internal error.
 //
+// Everything that can be said of the command line alone is checked here and is
+// a usage error: values that are no numbers, options that exclude each other.
+// Names of kernels, dimensions and parameters need the program.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TILEC_TOOLS_TILEC_OPTIONS_H
 #define TILEC_TOOLS_TILEC_OPTIONS_H
 
+#include "tools/tilec/ArgumentSpec.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,15 +29,18 @@ enum ExitCode { Success = 0, UserError = 1, UsageError = 2, InternalError = 3 };
 enum class Command { Compile, Run };
 enum class Stage { Check, AST, Source, Typed, Tile, LLVM };
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
+/// What was given by name, in the order of the command line; of two with one
+/// name the last counts.
+template <typename T> using Named = std::vector<std::pair<std::string, T>>;
 
 struct Options {
   Command command = Command::Compile;
   std::string file;
-  std::string kernel;
+  std::string kernel; // Empty: the only one, or all.
 
-  Pairs defines; // -D and --size: dimensions and compile-time parameters.
-  Pairs schedule;
+  Named<std::string> defines; // -D: extents and compile-time parameters.
+  Named<int64_t> sizes;       // --size: the same, numbers only.
+  Named<int64_t> schedule;
   std::vector<std::string> includePaths;
   std::string target = "cpu";
 
@@ -41,7 +50,8 @@ struct Options {
   bool listPasses = false;
   bool jsonDiagnostics = false;
 
-  Pairs args, outs;
+  Named<ArgumentSpec> args;
+  Named<std::string> outs; // Paths.
   uint64_t seed = 0;
   bool check = false;
   bool checked = true;
