@@ -58,15 +58,25 @@ void separateFills(func::FuncOp func) {
       uses.push_back(&use);
     for (OpOperand *use : ArrayRef(uses).drop_back(uses.empty() ? 0 : 1)) {
       OpBuilder b(use->getOwner());
-      Operation *own = b.clone(*fill);
-      if (Operation *empty = fill.getOutputs()[0].getDefiningOp())
-        if (isa<tensor::EmptyOp>(empty)) {
-          b.setInsertionPoint(own);
-          own->replaceUsesOfWith(fill.getOutputs()[0],
-                                 b.clone(*empty)->getResult(0));
-        }
-      use->set(own->getResult(0));
+      use->set(b.clone(*fill)->getResult(0));
     }
+  }
+}
+
+/// Gives every user of an empty tensor its own, for the same reason: one tensor
+/// is one buffer, and what two ops write to it would be in conflict.
+void separateEmptyTensors(func::FuncOp func) {
+  SmallVector<tensor::EmptyOp> tensors;
+  func.walk([&](tensor::EmptyOp empty) { tensors.push_back(empty); });
+  for (tensor::EmptyOp empty : tensors) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : empty->getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : uses) {
+      OpBuilder b(use->getOwner());
+      use->set(b.clone(*empty)->getResult(0));
+    }
+    empty.erase();
   }
 }
 
@@ -86,6 +96,7 @@ struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
       if (func.isExternal())
         continue;
       separateFills(func);
+      separateEmptyTensors(func);
       if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
         return signalPassFailure();
     }

@@ -89,7 +89,7 @@ bool placeInBranches(OpOperand &operand, BlockArgument tile) {
     OpBuilder b(yield);
     Value from = inner.get();
     // It may share memory with a tile that is carried too.
-    if (isa<BlockArgument>(place) || from.getDefiningOp<scf::IfOp>()) {
+    if (isa<BlockArgument>(place) || place.getDefiningOp<scf::IfOp>()) {
       auto type = cast<RankedTensorType>(from.getType());
       Value own = tensor::EmptyOp::create(b, yield.getLoc(), type.getShape(),
                                           type.getElementType());
@@ -114,7 +114,8 @@ void carryInPlace(scf::ForOp loop) {
     Value value = yield->getOperand(i);
     Value place = placeOf(value);
     Operation *def = value.getDefiningOp();
-    bool mayShare = isa<BlockArgument>(place) || !def || isa<scf::IfOp>(def) ||
+    bool mayShare = isa<BlockArgument>(place) ||
+                    place.getDefiningOp<scf::IfOp>() || !def ||
                     def->getBlock() != loop.getBody();
     if (!mayShare)
       continue;

@@ -40,8 +40,9 @@ private:
   }
   /// The address `bytes` after `base`.
   Value advance(Value base, int64_t bytes) {
+    // An operand: the constants a GEP may hold are too small for any scratch.
     return LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base,
-                               ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
+                               ArrayRef<LLVM::GEPArg>{constant(bytes)});
   }
   Value loadWord(Value packed, Type type) {
     Value from = advance(packed, 8 * nextWord++);

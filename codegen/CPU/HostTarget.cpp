@@ -100,6 +100,9 @@ void HostTarget::optimize(llvm::Module &module) const {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = optLevel >= 2;
   tuning.SLPVectorization = optLevel >= 2;
+  // Unrolling doubles the time to compile, for loops that are wide already:
+  // the vectorizer interleaves what hides latency.
+  tuning.LoopUnrolling = false;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;

@@ -10,6 +10,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CPUMergeVersions : Pass<"cpu-merge-versions", "::mlir::ModuleOp"> {
+  let summary = "drops the grid's body for full tiles where it gains nothing";
+  let description = [{
+    Of a branch marked `tile.versioned`, the side for partial tiles, which is
+    right for all of them, replaces the whole, unless it masks lanes and the
+    other does not.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def CPUFuseElementwise : Pass<"cpu-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "merges linalg.generic ops into the ones that use their result";
   let description = [{

@@ -22,6 +22,8 @@ namespace tilec {
 /// Tile ops become linalg on tensors, and as few of those as possible.
 static void addLinalgStage(OpPassManager &pm,
                            const CPUPipelineOptions &options) {
+  // Before there is twice as much of everything.
+  pm.addPass(createCPUMergeVersions());
   ConvertTileToLinalgOptions conversion;
   conversion.checked = options.checked;
   pm.addPass(createConvertTileToLinalg(conversion));
@@ -85,9 +87,6 @@ static void addLLVMStage(OpPassManager &pm, const CPUPipelineOptions &options) {
   functions.addPass(createLowerAffinePass());
   functions.addPass(createCSEPass());
   pm.addPass(createCPULowerToLLVM());
-  // Constants and extractions from memref descriptors that were built just
-  // before: cheaper to clean up here than in LLVM.
-  pm.addPass(createCanonicalizerPass());
   pm.addPass(createCPUEntryPoints());
 }
 

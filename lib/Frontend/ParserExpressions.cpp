@@ -307,6 +307,9 @@ void Parser::reportForeignPrimary() {
                       " is reserved; if it is meant as a "
                       "name, choose another, such as '" +
                       token.text + "_'");
+  else
+    diagnostic.remedy("write a value: a number, a name, a call, or an "
+                      "expression in parentheses");
 }
 
 Expr *Parser::parseParens() {

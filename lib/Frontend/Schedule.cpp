@@ -12,6 +12,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <deque>
 
 using namespace tilec;
 using namespace tilec::typed;
@@ -77,6 +78,7 @@ private:
   const llvm::StringMap<int64_t> &knownExtents;
   llvm::MapVector<const Axis *, Use> uses;
   llvm::SmallVector<const ValueType *> values;
+  std::deque<ValueType> targets;  // Pointers to them stay good.
   llvm::SmallVector<Axis *> free; // Tile axes with a default size.
 };
 
@@ -163,9 +165,21 @@ void Scheduler::collect() {
         uses[attention->row].isAttentionRow = true;
   });
   walkStmts(kernel.body, [&](Stmt &stmt) {
-    if (const auto *store = dyn_cast<Store>(&stmt))
+    if (const auto *store = dyn_cast<Store>(&stmt)) {
       collectAccess(store->indices);
-    else if (const auto *assign = dyn_cast<Assign>(&stmt))
+      // What is stored is broadcast to the axes of the target.
+      ValueType &target = targets.emplace_back(store->value->type);
+      for (const Index &index : store->indices) {
+        if (index.axis && !target.hasAxis(index.axis))
+          target.axes.push_back(index.axis);
+        if (index.expr)
+          for (Axis *axis : index.expr->type.axes)
+            if (!target.hasAxis(axis))
+              target.axes.push_back(axis);
+      }
+      collectValue(target);
+    }
+    if (const auto *assign = dyn_cast<Assign>(&stmt))
       collectValue(assign->var->type);
   });
 }

@@ -326,6 +326,28 @@ void Analyzer::storeValue(const ast::Target &target, Param *param, Value value,
     emitStore(*place, value, /*isAdd=*/false, range);
 }
 
+/// A tile of the same dimension as the whole axis `whole` among `axes`.
+static const Axis *tileOver(const Axis &whole, llvm::ArrayRef<Axis *> axes) {
+  if (whole.isTile() || !whole.dim)
+    return nullptr;
+  for (const Axis *axis : axes)
+    if (axis->isTile() && axis->dim == whole.dim)
+      return axis;
+  return nullptr;
+}
+
+/// The name of a tensor that `value` reads along the whole of `axis`.
+static StringRef wholeTensor(Expr &value, const Axis &axis) {
+  StringRef name = "a tensor";
+  walk(value, [&](Expr &expr) {
+    if (const auto *load = llvm::dyn_cast<Load>(&expr))
+      for (const Index &index : load->indices)
+        if (index.kind == Index::Kind::Whole && index.axis == &axis)
+          name = load->param->name;
+  });
+  return name;
+}
+
 void Analyzer::emitStore(const Place &place, Value value, bool isAdd,
                          SourceRange range) {
   Param *param = place.param;
@@ -351,6 +373,11 @@ void Analyzer::emitStore(const Place &place, Value value, bool isAdd,
         }))
       diagnostic.remedy("write '" + axis->name + "' as a subscript of '" +
                         param->name + "'");
+    else if (const Axis *tile = tileOver(*axis, place.axes))
+      diagnostic.remedy("'" + wholeTensor(*converted, *axis) +
+                        "' is read along the whole of '" + axis->name +
+                        "'; for the tile alone write '" + tile->name +
+                        "' as its subscript");
     else
       diagnostic.remedy("reduce it, for example with sum<" + axis->name +
                         ">(...), or subscript the target with it");

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Frontend/SemaImpl.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace tilec;
 using namespace tilec::sema;
@@ -18,6 +19,31 @@ using llvm::Twine;
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
+
+/// What takes the place here of a function that other tile languages have.
+static StringRef remedyForForeignName(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Cases({"range", "arange"},
+             "loops are 'for n in N' or 'for n in tile(N)'; a tile variable is "
+             "the positions it covers")
+      .Cases({"maximum", "fmaxf"}, "write 'max(x, y)'")
+      .Cases({"minimum", "fminf"}, "write 'min(x, y)'")
+      .Cases({"clamp", "clip"}, "write 'max(low, min(x, high))'")
+      .Case("load", "a tile is read with subscripts: 'X[m, n]'")
+      .Case("store", "a tile is written by assignment: 'Y[m, n] = value'")
+      .Cases({"program_id", "num_programs"},
+             "programs are named by the grid: 'grid m in tile(M)'")
+      .Cases({"transpose", "trans", "permute"},
+             "axes are matched by name: assign to a target whose axes are in "
+             "the order wanted")
+      .Cases({"matmul", "mma", "gemm"}, "write 'dot(a, b)'")
+      .Cases({"len", "size", "shape"}, "an extent is the dimension's name: 'N'")
+      .Cases({"cdiv", "ceildiv"}, "write '(a + b - 1) / b'; '/' rounds down")
+      .Case("float", "write 'f32(x)'; infinity is 'inf'")
+      .Cases({"reshape", "view", "expand_dims", "broadcast_to"},
+             "axes are matched by name, so nothing has to be reshaped")
+      .Default("");
+}
 
 /// Whether `diags` says this of this place already.
 static bool isRepeated(const DiagnosticEngine &diags, SourceRange range,
@@ -299,9 +325,15 @@ Callee Analyzer::requireCallee(StringRef name, SourceRange range) {
   index.listFunctions(env->file, names);
   for (const Builtin &builtin : allBuiltins())
     names.push_back(builtin.name);
-  error(range, "unknown function '" + name + "'")
-      .remedy(suggest(name, names,
-                      "functions are built in, or declared with 'fn' in this "
-                      "file or one it imports"));
+  Diagnostic &unknown = error(range, "unknown function '" + name + "'");
+  StringRef own = remedyForForeignName(name);
+  if (!own.empty()) {
+    unknown.remedy(own);
+    return {};
+  }
+  unknown.remedy(
+      suggest(name, names,
+              "functions are built in, or declared with 'fn' in this "
+              "file or one it imports"));
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "test/Integration/Harness.h"
 
+#include "lib/Runtime/Array.h"
 #include "lib/Runtime/NarrowFloat.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -55,33 +56,26 @@ llvm::ArrayRef<Layout> test::outputLayouts() {
   return inputLayouts().drop_back(2);
 }
 
-static Array unwrap(llvm::Expected<Array> array) {
-  if (!array)
-    FAIL(llvm::toString(array.takeError()));
-  return std::move(*array);
-}
-
 /// Memory for a shape in a layout, and the view of it.
-static std::pair<Array, TensorView> allocate(DType dtype, const Shape &shape,
-                                             Layout layout, bool isWritten) {
-  constexpr size_t guard = Array::defaultGuardBytes;
+static std::pair<GuardedMemory, TensorView>
+allocate(DType dtype, const Shape &shape, Layout layout, bool isWritten) {
   size_t rank = shape.size();
-  std::vector<int64_t> strides(rank);
+  TensorView view;
+  view.dtype = dtype;
+  view.shape.assign(shape.begin(), shape.end());
+  view.strides.resize(rank);
   auto stridesFrom = [&](int64_t inner, int64_t rowGap) {
     int64_t stride = inner;
     for (size_t d = rank; d-- > 0;) {
-      strides[d] = stride;
+      view.strides[d] = stride;
       stride = stride * std::max<int64_t>(shape[d], 1) + rowGap;
     }
   };
-  bool isBroadcast =
-      layout == Layout::Broadcast || layout == Layout::BroadcastLast;
-  REQUIRE(!(isBroadcast && isWritten));
-  if (rank == 0)
-    layout = Layout::RowMajor;
+  stridesFrom(1, 0);
+  auto place = GuardedMemory::Place::AtEnd;
+  int64_t margin = 0; // Elements before and after.
   switch (layout) {
   case Layout::RowMajor:
-    stridesFrom(1, 0);
     break;
   case Layout::Gaps2:
     stridesFrom(2, 0);
@@ -91,43 +85,37 @@ static std::pair<Array, TensorView> allocate(DType dtype, const Shape &shape,
     break;
   case Layout::Padded:
     stridesFrom(1, 5);
+    place = GuardedMemory::Place::AtBegin;
     break;
-  case Layout::Transposed: {
-    stridesFrom(1, 0);
+  case Layout::Transposed:
     if (rank >= 2) {
-      strides[rank - 2] = 1;
-      strides[rank - 1] = std::max<int64_t>(shape[rank - 2], 1);
+      view.strides[rank - 2] = 1;
+      view.strides[rank - 1] = std::max<int64_t>(shape[rank - 2], 1);
     }
     break;
-  }
   case Layout::Reversed:
-    stridesFrom(1, 0);
-    for (int64_t &stride : strides)
+    for (int64_t &stride : view.strides)
       stride = -stride;
+    place = GuardedMemory::Place::AtBegin;
     break;
   case Layout::Broadcast:
-    stridesFrom(1, 0);
-    strides.front() = 0;
+    REQUIRE(!isWritten);
+    view.strides.front() = 0;
     break;
   case Layout::BroadcastLast:
-    stridesFrom(1, 0);
-    strides.back() = 0;
+    REQUIRE(!isWritten);
+    view.strides.back() = 0;
     break;
-  case Layout::Offset: {
-    Shape larger = shape;
-    for (int64_t &extent : larger)
-      extent += 5;
-    Array array = unwrap(Array::create(dtype, larger, guard));
-    poison(array);
-    TensorView view = array.view();
-    for (unsigned d = 0; d < rank; ++d)
-      view = view.sliced(d, 3, 3 + shape[d]);
-    return {std::move(array), view};
+  case Layout::Offset:
+    stridesFrom(1, 5);
+    margin = 3;
+    break;
   }
-  }
-  Array array = unwrap(Array::createStrided(dtype, shape, strides, guard));
-  TensorView view = array.view();
-  return {std::move(array), view};
+  ByteExtent extent = *byteExtent(view);
+  auto size = static_cast<int64_t>(byteSize(dtype));
+  GuardedMemory memory(dtype, extent.size() + size_t(2 * margin * size), place);
+  view.data = memory.data() + margin * size - extent.low;
+  return {std::move(memory), view};
 }
 
 //===----------------------------------------------------------------------===//
@@ -310,7 +298,7 @@ Tensor &Launch::make(llvm::StringRef name, const Shape &shape, Layout layout) {
   tensor.layout = layoutName(layout).str();
   tensor.isInput = typed.access != ast::Access::Out;
   tensor.isOutput = typed.access != ast::Access::In;
-  std::tie(tensor.array, tensor.tensor) =
+  std::tie(tensor.memory, tensor.tensor) =
       allocate(typed.dtype, shape, layout, tensor.isOutput);
   return tensor;
 }
@@ -411,8 +399,8 @@ std::string Launch::runReporting() {
   Executable &executable =
       executableFor(Specialization::of(*source->kernel, *bound));
   for (Tensor &tensor : tensors)
-    tensor.bytes.assign(tensor.array.storage().begin(),
-                        tensor.array.storage().end());
+    tensor.bytes.assign(tensor.memory.accessible().begin(),
+                        tensor.memory.accessible().end());
   Program &program = *executable.source->program;
   program.diags.clear();
   bool good = executable.code->run(program, *executable.source->kernel, *bound,
@@ -436,12 +424,10 @@ void Launch::run() {
 void Launch::verifyMemory() {
   for (Tensor &tensor : tensors) {
     INFO("argument " << tensor.argName);
-    if (std::optional<int64_t> broken = tensor.array.firstBrokenCanary())
-      FAIL("a guard or gap was overwritten at byte " << *broken);
     if (tensor.isOutput) {
       // Whatever is not an element of the view must not have changed.
       tensor.after = tensor.read();
-      uint8_t *base = tensor.array.storage().data();
+      uint8_t *base = tensor.memory.accessible().data();
       size_t size = byteSize(tensor.dtype());
       forEachElement(tensor.view(), [&](void *element, int64_t) {
         std::memcpy(tensor.bytes.data() +
@@ -450,7 +436,7 @@ void Launch::verifyMemory() {
       });
     }
     if (!std::equal(tensor.bytes.begin(), tensor.bytes.end(),
-                    tensor.array.storage().begin()))
+                    tensor.memory.accessible().begin()))
       FAIL("memory changed that the kernel must not write");
   }
 }

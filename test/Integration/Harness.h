@@ -16,9 +16,10 @@
 //     return sum;
 //   });
 //
-// Every run is watched: arrays have guards and poisoned gaps that must survive,
-// outputs are poisoned beforehand so that an element that was not written is
-// NaN, inputs must not change by one bit. A failure names the kernel, the
+// Every run is watched: arrays end at pages that cannot be accessed, and have
+// poisoned surroundings and gaps that must survive; outputs are poisoned
+// beforehand so that an element that was not written is NaN; inputs must not
+// change by one bit. A failure names the kernel, the
 // shapes and layouts, the schedule and the seed of the data; `--rng-seed N`
 // repeats it, and `--rng-seed time` tries other data.
 //
@@ -30,8 +31,8 @@
 #define TILEC_TEST_INTEGRATION_HARNESS_H
 
 #include "lib/Compiler/CpuTarget.h"
-#include "lib/Runtime/Array.h"
 #include "lib/Runtime/RandomFill.h"
+#include "test/Integration/GuardedMemory.h"
 
 #include <catch2/catch.hpp>
 #include <deque>
@@ -50,7 +51,7 @@ enum class Layout {
   Gaps2,      // Inner stride 2.
   Gaps3,      // Inner stride 3, and a gap after each row.
   Padded,     // Inner stride 1, a gap after each row.
-  Offset,     // In the middle of a larger array, at an odd offset.
+  Offset,     // Padded, and begins in the middle of poison.
   Reversed,   // All strides negative.
   Broadcast,  // First dimension has stride 0 (inputs only).
   BroadcastLast,
@@ -112,9 +113,9 @@ private:
   const Launch *launch = nullptr;
   std::string argName, layout;
   bool isInput = false, isOutput = false;
-  Array array;       // Owns the memory, and may be larger than
-  TensorView tensor; // what the kernel sees.
-  std::vector<uint8_t> bytes;
+  GuardedMemory memory;
+  TensorView tensor;
+  std::vector<uint8_t> bytes; // All of the memory before the run.
   std::vector<double> before, after;
 };
 

@@ -129,7 +129,7 @@ static void floatLines(const char *kernel, CtArgs types, int64_t lines,
 
 TEST_CASE("reductions of floats", "[reduce]") {
   for (const char *kernel : {"float_rows", "float_columns"}) {
-    for (int64_t length : {0, 1, 2, 7, 48, 60, 77, 192, 229, 1000, 1025})
+    for (int64_t length : {0, 1, 2, 7, 48, 77, 229, 1025})
       floatLines(kernel, {}, 9, length);
     for (const char *dtype : {"bf16", "f16", "f8e5m2", "tf32"})
       floatLines(kernel, {{"T", dtype}}, 9, 48);

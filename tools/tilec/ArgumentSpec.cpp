@@ -5,7 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/tilec/ArgumentSpec.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace tilec;
 using namespace tilec::cli;
@@ -32,7 +35,11 @@ std::optional<ArgumentSpec> cli::parseArgumentSpec(llvm::StringRef text) {
     spec.number = static_cast<double>(*integer);
     return spec;
   }
-  if (!text.getAsDouble(spec.number)) { // Knows inf and nan too.
+  // Words for infinity and NaN are numbers too; 1e999 is a mistake.
+  bool isNumber = !text.getAsDouble(spec.number);
+  if (isNumber && (!std::isinf(spec.number) || llvm::none_of(text, [](char c) {
+        return llvm::isDigit(c);
+      }))) {
     spec.kind = Kind::Number;
     return spec;
   }

@@ -32,7 +32,8 @@ static void reportUnknown(Program &program, const typed::Kernel &kernel,
   else if (names.empty())
     error.remedy("leave it out: the kernel has neither");
   else
-    error.remedy("it has: " + llvm::join(names, ", "));
+    error.remedy("its dimensions and compile-time parameters are: " +
+                 llvm::join(names, ", "));
 }
 
 std::optional<Subject> cli::analyzeSubject(Program &program,
@@ -71,7 +72,7 @@ std::optional<Subject> cli::analyzeSubject(Program &program,
     if (!extent || *extent < 0) {
       program.diags
           .error(subject.kernel->findDim(name)->range,
-                 "expected a whole number from 0 for the extent of '" +
+                 "expected a whole number of 0 or more for the extent of '" +
                      llvm::Twine(name) + "', got '" + value + "'")
           .remedy("for example -D " + llvm::Twine(name) + "=4096");
       return std::nullopt;
@@ -118,7 +119,9 @@ Diagnostic &cli::reportError(Program &program, SourceRange range,
                              const llvm::Twine &about, llvm::Error error) {
   std::string text = llvm::toString(std::move(error));
   auto [message, help] = llvm::StringRef(text).split("\nhelp: ");
-  Diagnostic &result = program.diags.error(range, about + ": " + message);
+  bool isAbout = !about.isTriviallyEmpty();
+  Diagnostic &result =
+      program.diags.error(range, about + (isAbout ? ": " : "") + message);
   if (!help.empty())
     result.remedy(help);
   return result;
@@ -136,6 +139,7 @@ int cli::finish(Program &program, const Options &options) {
       diagnostic->remedy("this is a bug of tilec; please report it with the "
                          "program and the command line");
   }
+  llvm::outs().flush(); // Messages come after what they are about.
   if (options.jsonDiagnostics)
     program.diags.printJson(llvm::errs());
   else

@@ -36,6 +36,7 @@ bool checkUsed(Program &program, const Options &options,
 CompileOptions makeCompileOptions(const Options &options);
 
 /// Reports an error of a library, which may have its remedy after "\nhelp: ".
+/// `about` comes before it unless it is empty.
 Diagnostic &reportError(Program &program, SourceRange range,
                         const llvm::Twine &about, llvm::Error error);
 

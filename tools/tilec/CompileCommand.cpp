@@ -7,6 +7,7 @@
 #include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/TypedASTPrinter.h"
 #include "tools/tilec/CommandSupport.h"
+#include "tools/tilec/OptionTable.h"
 #include "tools/tilec/OutputFile.h"
 
 using namespace tilec;
@@ -161,8 +162,10 @@ bool Compiler::run() {
 
 /// Lists the steps of the pipeline with their reasons.
 static void listPasses(llvm::raw_ostream &os) {
-  for (const PipelineStep &step : tilePipeline())
-    os << step.name << "\n    " << step.reason << '\n';
+  for (const PipelineStep &step : tilePipeline()) {
+    os << step.name << '\n';
+    printWrapped(os, step.reason, 4);
+  }
 }
 
 int cli::compileCommand(const Options &options) {
@@ -178,13 +181,13 @@ int cli::compileCommand(const Options &options) {
   if (program->tree && !program->diags.hasErrors()) {
     if (llvm::Error error = toFile ? checkWritable(options.output, true)
                                    : llvm::Error::success())
-      reportError(*program, {}, "output", std::move(error));
+      reportError(*program, {}, "", std::move(error));
     else
       Compiler(*program, options, os).run();
   }
   if (toFile && !program->diags.hasErrors())
     if (llvm::Error error = writeText(options.output, text))
-      reportError(*program, {}, "output", std::move(error));
+      reportError(*program, {}, "", std::move(error));
   bool good = !program->diags.hasErrors();
   int exitCode = finish(*program, options);
   if (good && !toFile)

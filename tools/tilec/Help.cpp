@@ -14,8 +14,8 @@ using namespace tilec::cli;
 static constexpr llvm::StringLiteral compileText =
     R"(tilec - compiles array kernels written as operations on tiles
 
-  tilec FILE.tile [options]                check a program, or show a stage of it
-  tilec run FILE.tile [KERNEL] [options]   run a kernel; see 'tilec run --help'
+  tilec FILE.tile [options]               check a program, or show a stage of it
+  tilec run FILE.tile [KERNEL] [options]  run a kernel; see 'tilec run --help'
 
 A FIRST KERNEL
   A kernel names the axes of its arrays and says what one tile of the result is.
@@ -43,8 +43,8 @@ WHAT A STAGE IS
              attention and split loops here (--list-passes, --stop-after)
     llvm     LLVM IR for this machine
 
-  From 'typed' on, compile-time parameters need values (-D, or a default); passes
-  and 'llvm' also need the extents of axes that are used whole (--size).
+  From 'typed' on, compile-time parameters need values (-D, or a default);
+  passes and 'llvm' also need the extents of axes that are used whole (--size).
 )";
 
 static constexpr llvm::StringLiteral runText =
@@ -67,10 +67,8 @@ EXAMPLES
       print the median time of 20 runs
 )";
 
-/// Prints `text` from column `column` on, the cursor being at `at`, in lines of
-/// at most 79 columns.
-static void printWrapped(llvm::raw_ostream &os, llvm::StringRef text,
-                         unsigned column, unsigned at) {
+void cli::printWrapped(llvm::raw_ostream &os, llvm::StringRef text,
+                       unsigned column, unsigned at) {
   constexpr unsigned width = 79;
   llvm::SmallVector<llvm::StringRef> words;
   text.split(words, ' ', -1, /*KeepEmpty=*/false);
@@ -122,8 +120,7 @@ void cli::printHelp(llvm::raw_ostream &os, bool isRun) {
       lastGroup = group;
       printOption(os, table, id);
     }
-  os << "\nA value may also follow '=': --size=N=1000. Exit status: 0 success, "
-        "1 "
-        "an error in\nthe program or its arguments, 2 a wrong command line, 3 "
-        "an internal error.\n";
+  os << "\nA value may also follow '=', as in --size=N=1000. Exit status: 0 "
+        "success, 1 an\nerror in the program or its arguments, 2 a wrong "
+        "command line, 3 an internal\nerror.\n";
 }

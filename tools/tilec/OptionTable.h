@@ -31,6 +31,11 @@ public:
   OptionTable();
 };
 
+/// Prints `text` from column `column` on, the cursor being at `at`, in lines of
+/// at most 79 columns.
+void printWrapped(llvm::raw_ostream &os, llvm::StringRef text, unsigned column,
+                  unsigned at = 0);
+
 /// Prints the help of `tilec` or `tilec run`, at most 80 columns wide.
 void printHelp(llvm::raw_ostream &os, bool isRun);
 

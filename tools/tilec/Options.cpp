@@ -91,6 +91,16 @@ static std::string suggest(llvm::StringRef text, llvm::StringRef what,
 // Values
 //===----------------------------------------------------------------------===//
 
+/// "a whole number from 1 to 64". The limits of a type are called by a power of
+/// two, which says more than nineteen digits.
+template <typename T> static std::string describeRange(T min, T max) {
+  std::string text = "a whole number from " + std::to_string(min) + " to ";
+  if (max == std::numeric_limits<T>::max())
+    return text + "2^" + std::to_string(std::numeric_limits<T>::digits) +
+           " - 1";
+  return text + std::to_string(max);
+}
+
 bool OptionParser::splitPair(llvm::StringRef option, llvm::StringRef text,
                              llvm::StringRef example, llvm::StringRef &name,
                              llvm::StringRef &value) {
@@ -114,9 +124,8 @@ bool OptionParser::parseNumbers(llvm::StringRef option, llvm::StringRef text,
       return false;
     std::optional<int64_t> number = parseInteger<int64_t>(value);
     if (!number || *number < min || *number > max)
-      return fail("'" + option + "' expects a whole number from " +
-                      llvm::Twine(min) + " to " + llvm::Twine(max) + " for '" +
-                      name + "', got '" + value + "'",
+      return fail("'" + option + "' expects " + describeRange(min, max) +
+                      " for '" + name + "', got '" + value + "'",
                   "for example " + option + " " + example);
     result.emplace_back(name.str(), *number);
   }
@@ -128,9 +137,8 @@ bool OptionParser::parseNumber(llvm::StringRef option, llvm::StringRef text,
                                T min, T max, T &result) {
   std::optional<T> number = parseInteger<T>(text);
   if (!number || *number < min || *number > max)
-    return fail("'" + option + "' expects a whole number from " +
-                    llvm::Twine(min) + " to " + llvm::Twine(max) + ", got '" +
-                    text + "'",
+    return fail("'" + option + "' expects " + describeRange(min, max) +
+                    ", got '" + text + "'",
                 "for example " + option + " 4");
   result = *number;
   return true;

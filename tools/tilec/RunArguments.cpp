@@ -62,6 +62,8 @@ bool RunArguments::checkNames() {
                    "=...");
     else if (!nearest.empty())
       error.remedy("did you mean '" + nearest + "'?");
+    else if (names.empty())
+      error.remedy("leave it out: it has none");
     else
       error.remedy("its " + what + "s are: " + llvm::join(names, ", "));
     return false;
@@ -151,9 +153,14 @@ static double memoryLimit() {
   return limit;
 }
 
-static std::string inGigabytes(double bytes) {
+static std::string formatBytes(double bytes) {
+  llvm::StringRef units[] = {"B", "kB", "MB", "GB", "TB"};
+  unsigned unit = 0;
+  for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1000;
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.3g GB", bytes / 1e9);
+  llvm::raw_string_ostream(text)
+      << llvm::format(bytes < 1000 ? "%.3g " : "%.0f ", bytes) << units[unit];
   return text;
 }
 
@@ -182,11 +189,11 @@ bool RunArguments::checkMemory() {
   double limit = memoryLimit();
   if (total <= limit)
     return true;
-  error(*largest, "the arrays need " + inGigabytes(total) +
-                      " of memory, this machine has " + inGigabytes(limit))
+  error(*largest, "the arrays need " + formatBytes(total) +
+                      " of memory, this machine has " + formatBytes(limit))
       .note("'" + largest->name + "' alone is " +
             toString(largest->dtype, *shapeOf(*largest, extents)) + ", " +
-            inGigabytes(largestBytes))
+            formatBytes(largestBytes))
       .remedy(options.check ? "choose smaller extents, or leave out --check"
                             : "choose smaller extents");
   return false;

@@ -94,6 +94,15 @@ static std::string formatNumber(DType dtype, double value) {
   return text;
 }
 
+/// The name of an array that can be given other values.
+static llvm::StringRef exampleInput(const typed::Kernel &kernel) {
+  for (const typed::Param *param : kernel.params)
+    if (param->isTensor && isFloat(param->dtype) &&
+        param->access != ast::Access::Out)
+      return param->name;
+  return "X";
+}
+
 std::string cli::compareOutput(Program &program, const typed::Kernel &kernel,
                                const typed::Param &param,
                                const TensorView &actual,
@@ -141,7 +150,9 @@ std::string cli::compareOutput(Program &program, const typed::Kernel &kernel,
     error.note("a number in " + llvm::Twine(missingNans) +
                " elements that are NaN in the reference");
   error.remedy("sums that cancel enlarge rounding errors; try arguments that "
-               "add up exactly, e.g. --arg X='randint(-3,4)'. What differs "
-               "then is a bug of tilec: please report it");
+               "add up exactly, e.g. --arg " +
+               exampleInput(kernel) +
+               "='randint(-3,4)'. What differs then is a bug of tilec: please "
+               "report it");
   return line;
 }
