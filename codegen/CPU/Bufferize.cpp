@@ -43,9 +43,10 @@ LogicalResult copyBuffer(OpBuilder &b, Location loc, Value from, Value to) {
   return success();
 }
 
-/// Gives every user of a fill its own. CSE has merged equal ones, but a fill is
-/// about to be made in the place of a user's result, where another user would
-/// find that result and not the fill.
+/// Gives every op that overwrites a fill its own, right before it. CSE has
+/// merged equal ones, but a fill is about to be made in the place of a result,
+/// where another user would find that result and not the fill. And it has been
+/// moved out of loops, where it would be made too early, and too rarely.
 void separateFills(func::FuncOp func) {
   SmallVector<linalg::FillOp> fills;
   func.walk([&](linalg::FillOp fill) {
@@ -56,10 +57,15 @@ void separateFills(func::FuncOp func) {
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : fill->getResult(0).getUses())
       uses.push_back(&use);
-    for (OpOperand *use : ArrayRef(uses).drop_back(uses.empty() ? 0 : 1)) {
+    for (OpOperand *use : uses) {
+      auto reader = dyn_cast<linalg::LinalgOp>(use->getOwner());
+      if (reader && reader.isDpsInput(use))
+        continue;
       OpBuilder b(use->getOwner());
       use->set(b.clone(*fill)->getResult(0));
     }
+    if (fill->use_empty())
+      fill.erase();
   }
 }
 
@@ -80,6 +86,63 @@ void separateEmptyTensors(func::FuncOp func) {
   }
 }
 
+/// Whether the only use of `value` that may write to its buffer is `writer`.
+bool isOnlyWrittenBy(Value value, Operation *writer) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    return user == writer || (op && op.isDpsInput(&use)) ||
+           isa<tensor::ExtractOp, bufferization::MaterializeInDestinationOp>(
+               user);
+  });
+}
+
+/// Whether the value that `store` stores may be computed in its destination
+/// from the beginning. The destination must not be written unless the store is
+/// reached, nor after it.
+bool mayComputeInDestination(bufferization::MaterializeInDestinationOp store) {
+  Operation *writer = store;
+  for (Value value = store.getSource(); isOnlyWrittenBy(value, writer);) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || result.getOwner()->getBlock() != store->getBlock())
+      return false;
+    writer = result.getOwner();
+    if (isa<tensor::EmptyOp>(writer))
+      return true;
+    if (auto op = dyn_cast<DestinationStyleOpInterface>(writer))
+      value = op.getTiedOpOperand(result)->get();
+    else if (auto loop = dyn_cast<scf::ForOp>(writer))
+      value = loop.getTiedLoopInit(result)->get();
+    else
+      return false;
+  }
+  return false;
+}
+
+/// Where a value must not be computed in its destination, puts a copy in
+/// between, and that is made there.
+void separateDestinations(func::FuncOp func) {
+  func.walk([](bufferization::MaterializeInDestinationOp store) {
+    if (!store.getRestrict() || mayComputeInDestination(store))
+      return;
+    OpBuilder b(store);
+    Location loc = store.getLoc();
+    Value source = store.getSource();
+    auto type = cast<RankedTensorType>(source.getType());
+    Value own =
+        tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+    AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+    SmallVector<utils::IteratorType> loops(type.getRank(),
+                                           utils::IteratorType::parallel);
+    auto copy = linalg::GenericOp::create(
+        b, loc, type, source, own, ArrayRef<AffineMap>{identity, identity},
+        loops, [](OpBuilder &nested, Location loc, ValueRange lanes) {
+          linalg::YieldOp::create(nested, loc, lanes.front());
+        });
+    store.getSourceMutable().set(copy.getResult(0));
+  });
+}
+
 struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
   void runOnOperation() override {
     bufferization::OneShotBufferizationOptions options;
@@ -97,6 +160,7 @@ struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
         continue;
       separateFills(func);
       separateEmptyTensors(func);
+      separateDestinations(func);
       if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
         return signalPassFailure();
     }

@@ -243,6 +243,24 @@ template <typename Op> struct ExpandPattern : OpRewritePattern<Op> {
   Build build;
 };
 
+/// The greater or less of two numbers, of which a NaN is none, as comparisons.
+/// LLVM 22 has an intrinsic for it, but vectorizes a reduction with that
+/// wrongly: where the length is no multiple of the vector the rest is left out.
+template <typename Op> struct ExpandNumberPattern : OpRewritePattern<Op> {
+  ExpandNumberPattern(MLIRContext *ctx, arith::CmpFPredicate predicate)
+      : OpRewritePattern<Op>(ctx), predicate(predicate) {}
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    RealBuilder b(rewriter, op.getLoc());
+    Value x = op.getLhs(), y = op.getRhs();
+    Value isBetter = b.compare(predicate, x, y);
+    Value isNaN = b.compare(arith::CmpFPredicate::UNO, y, y);
+    rewriter.replaceOp(op, b.select(isNaN, x, b.select(isBetter, x, y)));
+    return success();
+  }
+  arith::CmpFPredicate predicate;
+};
+
 struct ExpandMathPass : impl::CPUExpandMathBase<ExpandMathPass> {
   void runOnOperation() override {
     MLIRContext *ctx = &getContext();
@@ -259,6 +277,10 @@ struct ExpandMathPass : impl::CPUExpandMathBase<ExpandMathPass> {
         ctx, [](RealBuilder &b, Value x) { return b.tanh(x); });
     patterns.add<ExpandPattern<math::ErfOp>>(
         ctx, [](RealBuilder &b, Value x) { return b.erf(x); });
+    patterns.add<ExpandNumberPattern<arith::MaxNumFOp>>(
+        ctx, arith::CmpFPredicate::OGT);
+    patterns.add<ExpandNumberPattern<arith::MinNumFOp>>(
+        ctx, arith::CmpFPredicate::OLT);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

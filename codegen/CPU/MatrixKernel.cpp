@@ -92,6 +92,25 @@ static int64_t evenBlock(int64_t total, int64_t most, int64_t multiple) {
 void MatrixKernel::emit(const Matrix &a, const Matrix &bMatrix, const Matrix &c,
                         int64_t m, int64_t n, int64_t k) {
   element = c.element();
+  Matrix left = a, sum = c;
+  if (a.element() != element) {
+    left = allocate(m, k);
+    copyPart(a, left, m, k);
+  }
+  // The sums are loaded and stored as vectors along the columns.
+  bool contiguous = isConstantIntValue(c.columnStride, 1);
+  if (!contiguous) {
+    sum = allocate(m, n);
+    fillZero(sum, m, n);
+  }
+  emitBlocks(left, bMatrix, sum, m, n, k);
+  if (!contiguous)
+    accumulate(sum, c, m, n);
+}
+
+void MatrixKernel::emitBlocks(const Matrix &a, const Matrix &bMatrix,
+                              const Matrix &c, int64_t m, int64_t n,
+                              int64_t k) {
   chooseBlocks(m, n);
   int64_t blockK = evenBlock(k, maxBlockK, 8);
   int64_t blockN = evenBlock(n, maxBlockN, panelWidth());
@@ -122,16 +141,15 @@ void MatrixKernel::emitBlock(const Matrix &a, const Matrix &bMatrix,
     panels = {bMatrix.flat, bMatrix.offset,    bMatrix.rowStride, index(width),
               tailOffset,   bMatrix.rowStride, /*padded=*/false};
   }
-  Matrix rows = packRows(a, m, k);
   loop(wholePanels, [&](Value panel) {
     OpFoldResult number = foldIndex(b, panel);
-    emitPanel(rows, panels.flat,
+    emitPanel(a, panels.flat,
               plus(panels.offset, times(number, panels.panelStride)),
               panels.rowStride, panels.padded,
               at(c, index(0), times(number, index(width))), m, width, k);
   });
   if (tail)
-    emitPanel(rows, panels.flat, panels.tailOffset, panels.tailRowStride,
+    emitPanel(a, panels.flat, panels.tailOffset, panels.tailRowStride,
               panels.padded, at(c, index(0), index(wholePanels * width)), m,
               tail, k);
 }

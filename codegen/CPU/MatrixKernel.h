@@ -52,8 +52,7 @@ public:
                const VectorMachine &machine)
       : b(b), loc(loc), machine(machine) {}
 
-  /// C[m, n] += A[m, k] * B[k, n]. A and C have the same element type; C's
-  /// columns are contiguous.
+  /// C[m, n] += A[m, k] * B[k, n], in the element type of C.
   void emit(const Matrix &a, const Matrix &bMatrix, const Matrix &c, int64_t m,
             int64_t n, int64_t k);
 
@@ -70,6 +69,8 @@ private:
   };
 
   void chooseBlocks(int64_t m, int64_t n);
+  void emitBlocks(const Matrix &a, const Matrix &bMatrix, const Matrix &c,
+                  int64_t m, int64_t n, int64_t k);
   void emitBlock(const Matrix &a, const Matrix &bMatrix, const Matrix &c,
                  int64_t m, int64_t n, int64_t k);
   bool mustPack(const Matrix &bMatrix, int64_t m) const;
@@ -80,7 +81,6 @@ private:
                 int64_t columns);
   void transposeBlocks(const Matrix &from, const Matrix &to, int64_t rows,
                        int64_t columns);
-  Matrix packRows(const Matrix &a, int64_t m, int64_t k);
   void emitPanel(const Matrix &a, mlir::Value panelFlat,
                  mlir::OpFoldResult panelOffset, mlir::OpFoldResult rowStride,
                  bool padded, const Matrix &c, int64_t m, int64_t columns,
@@ -106,6 +106,9 @@ private:
   mlir::Value view(const Matrix &matrix, int64_t rows, int64_t columns);
   mlir::Value widen(mlir::Value lanes, mlir::Type element, bool isUnsigned);
   Matrix allocate(int64_t rows, int64_t columns);
+  void fillZero(const Matrix &matrix, int64_t rows, int64_t columns);
+  void accumulate(const Matrix &from, const Matrix &to, int64_t rows,
+                  int64_t columns);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -82,21 +82,11 @@ MatrixKernel::Panels MatrixKernel::pack(const Matrix &from, int64_t k,
   last.rowStride = index(tailWidth);
   if (tail) {
     packPart(at(from, index(0), index(whole * width)), last, k, tail);
-    if (tailWidth > tail) {
-      Value zero =
-          arith::ConstantOp::create(b, loc, element, b.getZeroAttr(element));
-      Value pad = view(at(last, index(0), index(tail)), k, tailWidth - tail);
-      linalg::FillOp::create(b, loc, zero, pad);
-    }
+    if (tailWidth > tail)
+      fillZero(at(last, index(0), index(tail)), k, tailWidth - tail);
   }
   return {buffer.flat, index(0),       index(width),   index(k * width),
           last.offset, last.rowStride, /*padded=*/true};
-}
-
-/// A with its rows far apart is copied if it is read often: each element is
-/// read once a panel.
-Matrix MatrixKernel::packRows(const Matrix &a, int64_t m, int64_t k) {
-  return a;
 }
 
 void MatrixKernel::packPart(const Matrix &from, const Matrix &to, int64_t rows,
@@ -134,6 +124,31 @@ void MatrixKernel::copyPart(const Matrix &from, const Matrix &to, int64_t rows,
         b.restoreInsertionPoint(nested.saveInsertionPoint());
         linalg::YieldOp::create(
             b, loc, widen(operands.front(), element, from.isUnsigned));
+      });
+}
+
+void MatrixKernel::fillZero(const Matrix &matrix, int64_t rows,
+                            int64_t columns) {
+  Value zero =
+      arith::ConstantOp::create(b, loc, element, b.getZeroAttr(element));
+  linalg::FillOp::create(b, loc, zero, view(matrix, rows, columns));
+}
+
+/// to += from
+void MatrixKernel::accumulate(const Matrix &from, const Matrix &to,
+                              int64_t rows, int64_t columns) {
+  AffineMap identity = b.getMultiDimIdentityMap(2);
+  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
+  linalg::GenericOp::create(
+      b, loc, view(from, rows, columns), view(to, rows, columns),
+      ArrayRef<AffineMap>{identity, identity}, loops,
+      [&](OpBuilder &nested, Location loc, ValueRange lanes) {
+        Value sum;
+        if (isa<FloatType>(element))
+          sum = arith::AddFOp::create(nested, loc, lanes[1], lanes[0]);
+        else
+          sum = arith::AddIOp::create(nested, loc, lanes[1], lanes[0]);
+        linalg::YieldOp::create(nested, loc, sum);
       });
 }
 

@@ -31,8 +31,8 @@ struct Work {
 
   explicit Work(Region &region) {
     region.walk([&](Operation *op) {
-      bool onTiles = llvm::any_of(op->getResultTypes(),
-                                  llvm::IsaPred<RankedTensorType>);
+      bool onTiles =
+          llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
       // Loads and stores of blocks choose their way as they run.
       if (!onTiles || isa<tile::LoadOp>(op) ||
           op->hasTrait<OpTrait::ConstantLike>())

@@ -15,9 +15,7 @@
 #include "codegen/TileToLinalg/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 
@@ -170,78 +168,10 @@ void ContractionLowering::run() {
                      multiplyIndex(b, loc, outer.getInductionVar(),
                                    operand->strides[loop]));
     }
-  emitProduct(lhs, rhs, out, m, n, k);
-  op.erase();
-}
-
-/// Gives the matrix product operands as it wants them: the left one wide, the
-/// result's columns contiguous.
-void ContractionLowering::emitProduct(const Operand &lhs, const Operand &rhs,
-                                      const Operand &out, int m, int n, int k) {
-  Matrix a = matrix(lhs, m, k), right = matrix(rhs, k, n),
-         c = matrix(out, m, n);
-  AffineMap identity = b.getMultiDimIdentityMap(2);
-  SmallVector<utils::IteratorType> loops(2, utils::IteratorType::parallel);
-  auto view = [&](const Matrix &part, int64_t rows, int64_t columns) -> Value {
-    SmallVector<int64_t> strides = {knownOrDynamic(part.rowStride),
-                                    knownOrDynamic(part.columnStride)};
-    auto layout =
-        StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides);
-    SmallVector<OpFoldResult> sizes = {b.getIndexAttr(rows),
-                                       b.getIndexAttr(columns)};
-    SmallVector<OpFoldResult> steps = {foldIndex(b, part.rowStride),
-                                       foldIndex(b, part.columnStride)};
-    return memref::ReinterpretCastOp::create(
-        b, loc, MemRefType::get({rows, columns}, part.element(), layout),
-        part.flat, OpFoldResult(indexValue(b, loc, part.offset)), sizes, steps);
-  };
-  auto temporary = [&](int64_t rows, int64_t columns) -> Matrix {
-    Value flat = memref::AllocOp::create(
-        b, loc, MemRefType::get({rows * columns}, c.element()));
-    return {flat, b.getIndexAttr(0), b.getIndexAttr(columns),
-            b.getIndexAttr(1)};
-  };
-
-  if (a.element() != c.element()) {
-    Matrix wide = temporary(ranges[m], ranges[k]);
-    linalg::GenericOp::create(
-        b, loc, view(a, ranges[m], ranges[k]), view(wide, ranges[m], ranges[k]),
-        ArrayRef<AffineMap>{identity, identity}, loops,
-        [&](OpBuilder &nested, Location loc, ValueRange lanes) {
-          Value lane = lanes.front();
-          Type type = c.element();
-          if (isa<FloatType>(type))
-            lane = arith::ExtFOp::create(nested, loc, type, lane);
-          else if (a.isUnsigned)
-            lane = arith::ExtUIOp::create(nested, loc, type, lane);
-          else
-            lane = arith::ExtSIOp::create(nested, loc, type, lane);
-          linalg::YieldOp::create(nested, loc, lane);
-        });
-    a = wide;
-  }
-  Matrix sum = c;
-  bool contiguous = isConstantIntValue(c.columnStride, 1);
-  if (!contiguous) {
-    sum = temporary(ranges[m], ranges[n]);
-    Value zero = arith::ConstantOp::create(b, loc, c.element(),
-                                           b.getZeroAttr(c.element()));
-    linalg::FillOp::create(b, loc, zero, view(sum, ranges[m], ranges[n]));
-  }
   MatrixKernel(b, loc, machine)
-      .emit(a, right, sum, ranges[m], ranges[n], ranges[k]);
-  if (!contiguous)
-    linalg::GenericOp::create(
-        b, loc, view(sum, ranges[m], ranges[n]), view(c, ranges[m], ranges[n]),
-        ArrayRef<AffineMap>{identity, identity}, loops,
-        [&](OpBuilder &nested, Location loc, ValueRange lanes) {
-          Value total;
-          if (isa<FloatType>(c.element()))
-            total = arith::AddFOp::create(nested, loc, lanes[1], lanes[0]);
-          else
-            total = arith::AddIOp::create(nested, loc, lanes[1], lanes[0]);
-          linalg::YieldOp::create(nested, loc, total);
-        });
+      .emit(matrix(lhs, m, k), matrix(rhs, k, n), matrix(out, m, n), ranges[m],
+            ranges[n], ranges[k]);
+  op.erase();
 }
 
 struct MicrokernelsPass : impl::CPUMicrokernelsBase<MicrokernelsPass> {

@@ -93,10 +93,8 @@ def CPUMicrokernels : Pass<"cpu-microkernels", "::mlir::func::FuncOp"> {
            "how many vector registers there are">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
-                           "::mlir::ub::UBDialect",
                            "::mlir::vector::VectorDialect"];
 }
 
@@ -130,8 +128,8 @@ def CPUExpandMath : Pass<"cpu-expand-math", "::mlir::func::FuncOp"> {
   let description = [{
     exp, exp2, log, log2, tanh and erf of f32 become polynomials of at most a
     few units in the last place of error, right for infinities, NaN, subnormal
-    numbers and any magnitude. Also expands integer divisions that round down or
-    up. Functions of f64, sin, cos and pow are left to the C library.
+    numbers and any magnitude. Also expands the maximum and minimum that ignore
+    NaN, and integer divisions that round down or up. Functions of f64, sin, cos and pow are left to the C library.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];

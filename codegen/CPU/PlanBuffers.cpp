@@ -14,7 +14,6 @@
 #include "codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -55,7 +54,7 @@ struct PlanBuffersPass : impl::CPUPlanBuffersBase<PlanBuffersPass> {
   void runOnOperation() override;
 
 private:
-  LogicalResult measure(Buffer &buffer, BufferViewFlowAnalysis &aliases);
+  LogicalResult measure(Buffer &buffer);
   int64_t lastNumberIn(Operation *op);
 
   llvm::DenseMap<Operation *, int64_t> numbers;
@@ -69,12 +68,40 @@ int64_t PlanBuffersPass::lastNumberIn(Operation *op) {
   return last;
 }
 
-LogicalResult PlanBuffersPass::measure(Buffer &buffer,
-                                       BufferViewFlowAnalysis &aliases) {
+/// `buffer` and every value that may be it or a view of it. An op that is not
+/// known to do otherwise may pass any operand on as any result.
+SetVector<Value> aliasesOf(Value buffer) {
+  SetVector<Value> aliases;
+  aliases.insert(buffer);
+  auto add = [&](ValueRange values) {
+    for (Value value : values)
+      if (isa<MemRefType>(value.getType()))
+        aliases.insert(value);
+  };
+  for (size_t i = 0; i < aliases.size(); ++i)
+    for (OpOperand &use : aliases[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        add({loop.getTiedLoopRegionIterArg(&use),
+             loop.getTiedLoopResult(&use)});
+        continue;
+      }
+      add(user->getResults());
+      if (!isa<scf::YieldOp>(user))
+        continue;
+      Operation *parent = user->getParentOp();
+      add(parent->getResult(use.getOperandNumber()));
+      if (auto loop = dyn_cast<scf::ForOp>(parent))
+        add(loop.getRegionIterArg(use.getOperandNumber()));
+    }
+  return aliases;
+}
+
+LogicalResult PlanBuffersPass::measure(Buffer &buffer) {
   memref::AllocOp alloc = buffer.alloc;
   auto homeLoop = alloc->getParentOfType<LoopLikeOpInterface>();
   buffer.begin = buffer.end = numbers.lookup(alloc);
-  for (Value alias : aliases.resolve(alloc.getResult()))
+  for (Value alias : aliasesOf(alloc.getResult()))
     for (Operation *user : alias.getUsers()) {
       int64_t last = numbers.lookup(user);
       // Who knows where an address goes: assume the end of the block.
@@ -118,9 +145,8 @@ void PlanBuffersPass::runOnOperation() {
   if (walked.wasInterrupted())
     return signalPassFailure();
 
-  BufferViewFlowAnalysis aliases(func);
   for (Buffer &buffer : buffers)
-    if (failed(measure(buffer, aliases)))
+    if (failed(measure(buffer)))
       return signalPassFailure();
 
   SmallVector<Buffer *> order;

@@ -14,7 +14,9 @@ namespace tilec {
 
 Value KernelLowering::combine(tile::ReduceKind kind, Value x, Value y) {
   bool isFloat = llvm::isa<FloatType>(x.getType());
-  auto reorderable = arith::FastMathFlags::reassoc;
+  // A sum of products may also use multiply-adds.
+  auto reorderable =
+      arith::FastMathFlags::reassoc | arith::FastMathFlags::contract;
   switch (kind) {
   case tile::ReduceKind::Sum:
     if (isFloat)
@@ -125,18 +127,20 @@ void KernelLowering::lower(tile::DotOp op) {
   if (!init)
     init = filled(type.getShape(), padConstant(tile::Pad::Zero, element));
 
-  auto made = generic({lhs, rhs}, init, {lhsMap, rhsMap, resultMap}, reductions,
-                      [&](ValueRange lanes) {
-                        Value left = widen(lanes[0], op.getLhsUnsigned());
-                        Value right = widen(lanes[1], op.getRhsUnsigned());
-                        Value product;
-                        if (isa<FloatType>(element))
-                          product = arith::MulFOp::create(b, loc, left, right);
-                        else
-                          product = arith::MulIOp::create(b, loc, left, right);
-                        return SmallVector<Value>{
-                            combine(tile::ReduceKind::Sum, lanes[2], product)};
-                      });
+  auto made =
+      generic({lhs, rhs}, init, {lhsMap, rhsMap, resultMap}, reductions,
+              [&](ValueRange lanes) {
+                Value left = widen(lanes[0], op.getLhsUnsigned());
+                Value right = widen(lanes[1], op.getRhsUnsigned());
+                Value product;
+                if (isa<FloatType>(element))
+                  product = arith::MulFOp::create(
+                      b, loc, left, right, arith::FastMathFlags::contract);
+                else
+                  product = arith::MulIOp::create(b, loc, left, right);
+                return SmallVector<Value>{
+                    combine(tile::ReduceKind::Sum, lanes[2], product)};
+              });
   made->setAttr(kContractionAttr, b.getUnitAttr());
   b.replaceAllUsesWith(op.getResult(), made.getResult(0));
 }

@@ -216,8 +216,26 @@ int64_t CpuExecutable::numPrograms(const typed::Kernel &kernel,
   return compiled->numPrograms(toCpuArguments(kernel, launch));
 }
 
+/// Whether the launch writes tensors, and none of them has an element: then
+/// nothing it does can be seen. The grid may be astronomical all the same, as
+/// the product of an extent with 0 takes no memory.
+static bool writesNothing(const typed::Kernel &kernel,
+                          const BoundLaunch &launch) {
+  bool writes = false;
+  for (const typed::Param *param : kernel.params) {
+    if (!param->isTensor || param->access == ast::Access::In)
+      continue;
+    writes = true;
+    if (!std::get<TensorView>(launch.args[param->index]).isEmpty())
+      return false;
+  }
+  return writes;
+}
+
 bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
                         const BoundLaunch &launch, unsigned threads) {
+  if (writesNothing(kernel, launch))
+    return true;
   cpu::ReportSink reports;
   cpu::RunOptions options;
   options.threads = threads;
@@ -235,6 +253,11 @@ bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
     if (site.kind == cpu::SiteKind::OutOfRange)
       error.remedy("guard the access with 'where', or correct the index; such "
                    "reads give 0");
+    else if (site.text == "division by zero")
+      error.remedy("guard it with 'where', or correct the divisor; such "
+                   "divisions give 0");
+    else
+      error.remedy("the arguments do not meet this assert of the program");
     good = false;
   }
   return good;

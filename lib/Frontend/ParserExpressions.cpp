@@ -307,7 +307,7 @@ void Parser::reportForeignPrimary() {
                       " is reserved; if it is meant as a "
                       "name, choose another, such as '" +
                       token.text + "_'");
-  else
+  else if (diagnostic.help.empty())
     diagnostic.remedy("write a value: a number, a name, a call, or an "
                       "expression in parentheses");
 }

@@ -50,6 +50,7 @@ public:
 
   bool bindTensor(const typed::Param &param, const TensorView &view);
   bool bindScalar(const typed::Param &param, Argument &arg);
+  bool checkScalar(const typed::Param &param, const ScalarValue &value);
   bool checkRequirements();
   bool checkOverlap();
 
@@ -68,6 +69,12 @@ private:
 } // namespace
 
 bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
+  // What follows may do arithmetic on the view.
+  if (llvm::Error invalid = verify(view, param.name)) {
+    diags.error(param.range, llvm::toString(std::move(invalid)))
+        .remedy("pass a view of memory that is there");
+    return false;
+  }
   if (view.dtype != param.dtype) {
     diags
         .error(param.range, "argument '" + param.name + "' is expected to be " +
@@ -126,10 +133,42 @@ bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
   return good;
 }
 
+/// A float parameter takes any number, and rounds it; another one only what it
+/// holds, as a wrapped or truncated size or index would go unnoticed.
+bool Binder::checkScalar(const typed::Param &param, const ScalarValue &value) {
+  if (isFloat(param.dtype))
+    return true;
+  auto [min, max] = integerRange(param.dtype);
+  if (!isFloat(value.dtype) && value.integer >= min && value.integer <= max)
+    return true;
+  std::string found;
+  if (isFloat(value.dtype))
+    found = "a " + dtypeName(value.dtype).str();
+  else
+    found = std::to_string(value.integer);
+  diags
+      .error(param.range, "argument '" + param.name + "' is expected to be " +
+                              dtypeName(param.dtype) +
+                              ", a whole number from " + llvm::Twine(min) +
+                              " to " + llvm::Twine(max) + ", got " + found)
+      .remedy("pass one of those, or declare the parameter with another type");
+  return false;
+}
+
 bool Binder::bindScalar(const typed::Param &param, Argument &arg) {
   if (auto *scalar = std::get_if<ScalarValue>(&arg)) {
+    if (!checkScalar(param, *scalar))
+      return false;
     *scalar = convertScalar(*scalar, param.dtype);
     return true;
+  }
+  if (const auto *view = std::get_if<TensorView>(&arg)) {
+    diags
+        .error(param.range,
+               "argument '" + param.name + "' is expected to be a scalar " +
+                   dtypeName(param.dtype) + ", got " + toString(*view))
+        .remedy("pass a number for '" + param.name + "'");
+    return false;
   }
   if (!param.defaultValue) {
     diags
@@ -234,9 +273,12 @@ std::optional<BoundLaunch> tilec::bindLaunch(const typed::Kernel &kernel,
     } else if (const auto *view = std::get_if<TensorView>(&arg)) {
       good &= binder.bindTensor(*param, *view);
     } else {
+      bool isScalar = std::holds_alternative<ScalarValue>(arg);
       diags
-          .error(param->range, "tensor '" + param->name + "' of type " +
-                                   typeText(*param) + " has no value")
+          .error(
+              param->range,
+              "tensor '" + param->name + "' of type " + typeText(*param) +
+                  (isScalar ? " got a scalar for its value" : " has no value"))
           .remedy("pass an array for '" + param->name + "'");
       good = false;
     }

@@ -19,8 +19,8 @@
 
 namespace tilec {
 
-/// One argument; monostate stands for a scalar's default. A scalar has any
-/// float dtype for a float parameter, any other for the rest.
+/// One argument; monostate stands for a scalar's default. A scalar is converted
+/// to the parameter's dtype, unless that would lose more than rounding does.
 using Argument = std::variant<std::monostate, TensorView, ScalarValue>;
 
 /// A launch whose arguments have been found right.

@@ -46,10 +46,9 @@ Comparison tilec::compareArrays(const TensorView &actual,
       largest = std::max(largest, value);
   });
   // An f64 is as exact as the f32 that it is computed from.
-  auto [perElement, perArray] =
-      tolerances(actual.dtype == DType::F64 && coarsest != DType::F64
-                     ? DType::F32
-                     : actual.dtype);
+  auto [perElement, perArray] = tolerances(
+      actual.dtype == DType::F64 && coarsest != DType::F64 ? DType::F32
+                                                           : actual.dtype);
   // What is rounded on the way may add up to an error of the largest element.
   if (isFloat(actual.dtype) &&
       floatFormat(coarsest).epsilon > floatFormat(DType::F32).epsilon)

@@ -29,6 +29,16 @@ TEST_CASE("gather rows", "[access]") {
         expectExact(Y,
                     [&](Index i) { return table(int64_t(rows(i[0])), i[1]); });
       }
+  {
+    // Positions from 128 up, as u8.
+    Launch launch("access.tile", "gather_rows", {{"T", "f32"}, {"I", "u8"}});
+    Tensor &table = launch.in("table", {256, 3});
+    Tensor &rows = launch.in("row", {256});
+    rows.setAll([](Index i) { return double(255 - i[0]); });
+    Tensor &Y = launch.out("Y", {256, 3});
+    launch.run();
+    expectExact(Y, [&](Index i) { return table(255 - i[0], i[1]); });
+  }
   for (int64_t M : {1, 20}) {
     Launch launch("access.tile", "gather_untiled");
     Tensor &table = launch.in("table", {9, 12});

@@ -286,6 +286,61 @@ TEST_CASE("attention of one row", "[attention]") {
     }
 }
 
+TEST_CASE("attention among other things", "[attention]") {
+  auto strict = [](Position p) { return p.q > p.kv; };
+  for (int64_t i : {8, 64}) {
+    Launch launch("masks.tile", "differential", {}, {{"i", i}, {"kv", 32}});
+    launch.scalar("w", 0.7);
+    Tensor &Q = launch.in("Q", {77, 16});
+    Tensor &K = launch.in("K", {90, 16});
+    Tensor &V = launch.in("V", {90, 24});
+    Tensor &O = launch.out("O", {77, 24});
+    launch.run();
+    AttentionResult near = attentionOf(Q, K, V, {.mask = isCausal}),
+                    far =
+                        attentionOf(Q, K, V, {.mask = strict, .scale = 0.125});
+    size_t at = 0;
+    expectClose(O,
+                [&](Index) {
+                  double x = near.O[at] - 0.7 * far.O[at];
+                  ++at;
+                  return x;
+                },
+                {1e-5, 1e-5});
+  }
+  {
+    Launch launch("masks.tile", "heads_in_loop", {}, {{"i", 16}});
+    Tensor &Q = launch.in("Q", {3, 50, 16});
+    Tensor &K = launch.in("K", {3, 60, 16});
+    Tensor &V = launch.in("V", {3, 60, 8});
+    Tensor &O = launch.out("O", {50, 8});
+    launch.run();
+    // The oracle takes heads one by one.
+    std::vector<double> expected(50 * 8, 0.0);
+    for (int64_t h = 0; h < 3; ++h)
+      for (int64_t i = 0; i < 50; ++i) {
+        std::vector<double> p;
+        double total = 0;
+        for (int64_t j = 0; j <= i; ++j) {
+          double s = 0;
+          for (int64_t d = 0; d < 16; ++d)
+            s += Q(h, i, d) * K(h, j, d);
+          p.push_back(std::exp(s / 4));
+          total += p.back();
+        }
+        for (int64_t j = 0; j <= i; ++j)
+          for (int64_t e = 0; e < 8; ++e)
+            expected[size_t(i * 8 + e)] += p[size_t(j)] / total * V(h, j, e);
+      }
+    expectClose(O, [&](Index i) { return expected[size_t(i[0] * 8 + i[1])]; },
+                {1e-5, 1e-5});
+  }
+  for (int64_t S : {0, 1, 40}) {
+    Attend attend("untiled", {.S = S, .T = 33, .E = 5});
+    attend.check({.mask = isCausal});
+  }
+}
+
 TEST_CASE("attention: huge logits", "[attention]") {
   // All logits at one level, one key 5000 above it.
   for (double level : {-6e4, 6e4, -1e8, 1e8})

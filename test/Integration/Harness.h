@@ -50,7 +50,7 @@ enum class Layout {
   Transposed, // The last two dimensions exchanged in memory.
   Gaps2,      // Inner stride 2.
   Gaps3,      // Inner stride 3, and a gap after each row.
-  Padded,     // Inner stride 1, a gap after each row.
+  Padded,     // Inner stride 1, a gap after each row; begins at a page.
   Offset,     // Padded, and begins in the middle of poison.
   Reversed,   // All strides negative.
   Broadcast,  // First dimension has stride 0 (inputs only).
@@ -65,6 +65,10 @@ using Shape = std::vector<int64_t>;
 using Index = llvm::ArrayRef<int64_t>;
 
 class Launch;
+
+/// Calls `body` with each index of a shape, in row-major order.
+void forEachIndex(llvm::ArrayRef<int64_t> shape,
+                  llvm::function_ref<void(Index)> body);
 
 /// A tensor argument of a launch.
 class Tensor {

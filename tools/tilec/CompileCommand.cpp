@@ -154,9 +154,15 @@ bool Compiler::run() {
     return kernel && emit(*kernel, nullptr);
   }
   llvm::StringSet<> used;
-  for (const ast::KernelDecl *kernel : kernels)
+  for (const ast::KernelDecl *kernel : kernels) {
+    // Each is a module; tilec-opt reads them with --split-input-file.
+    bool printsModule =
+        options.emit == Stage::Tile || !options.stopAfter.empty();
+    if (printsModule && kernel != kernels.front())
+      os << "// -----\n";
     if (!emit(*kernel, &used))
       return false;
+  }
   return checkUsed(program, options, used);
 }
 

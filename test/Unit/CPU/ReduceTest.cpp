@@ -293,3 +293,43 @@ tile.kernel @softmax($X, $Y) {
               Approx(std::exp(x[i * 300 + j] - most) / sum).epsilon(1e-5));
   }
 }
+
+TEST_CASE("over an empty axis everything is neutral", "[cpu]") {
+  Kernel kernel(fill(R"(
+tile.kernel @empty($X, $Y, $Z, $C, $E) {
+  scf.forall (%p) = (0) to (1) step (1) {
+    %c0 = arith.constant 0 : index
+    %x = tile.load %X[%c0, %c0] dims [0, 1] pad zero
+        : !tile.view<4x0xf32> -> tensor<4x0xf32>
+    %y = tile.load %Y[%c0, %c0] dims [0, 1] pad zero
+        : !tile.view<0x8xf32> -> tensor<0x8xf32>
+    %d = tile.dot %x, %y contract [1] x [0] batch [] x [] precision ieee
+        : tensor<4x0xf32>, tensor<0x8xf32> -> tensor<4x8xf32>
+    %m = tile.reduce max %x axes [1] : tensor<4x0xf32> -> tensor<4xf32>
+    %b = tile.broadcast %m dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+    %z = arith.addf %d, %b : tensor<4x8xf32>
+    tile.store %z, %Z[%c0, %c0] dims [0, 1]
+        : tensor<4x8xf32>, !tile.view<4x8xf32>
+    %i = tile.arg_reduce min %x axis 1 : tensor<4x0xf32> -> tensor<4xi64>
+    tile.store %i, %C[%c0] dims [0] : tensor<4xi64>, !tile.view<4xi64>
+    %s = tile.scan sum %x axis 1 : tensor<4x0xf32>
+    tile.store %s, %E[%c0, %c0] dims [0, 1]
+        : tensor<4x0xf32>, !tile.view<4x0xf32>
+  }
+  tile.return
+})",
+                     {{"X", view("X", "4x0xf32", "in", 1)},
+                      {"Y", view("Y", "0x8xf32", "in", 1)},
+                      {"Z", view("Z", "4x8xf32", "out", 1)},
+                      {"C", view("C", "4xi64", "out", 0)},
+                      {"E", view("E", "4x0xf32", "out", 1)}}));
+  Tensor<float> z({4, 8});
+  Tensor<int64_t> c({4});
+  kernel.run({cpu::Argument::tensor(nullptr, {4, 0}),
+              cpu::Argument::tensor(nullptr, {0, 8}), z.argument(),
+              c.argument(), cpu::Argument::tensor(nullptr, {4, 0})});
+  for (int i = 0; i < 32; ++i)
+    CHECK(z[i] == -INFINITY);
+  for (int i = 0; i < 4; ++i)
+    CHECK(c[i] == -1);
+}

@@ -124,7 +124,9 @@ TEST_CASE("imports that fail", "[imports]") {
     REQUIRE(!loaded.program);
     REQUIRE(loaded.messages() == "error: cannot read '" +
                                      (folder / "main.tile") +
-                                     "': no such file\n");
+                                     "': no such file\n"
+                                     "  help: check the name and the "
+                                     "folder\n");
   }
   SECTION("an imported file is missing") {
     folder.write("main.tile", "\nimport \"a.tile\"\nfn f( { }\n");
