@@ -78,8 +78,11 @@ def time_tilec(arguments, repeat):
     output = subprocess.run(
         [TILEC, "run", *arguments, "--repeat", str(repeat), "--unchecked"],
         cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    found = re.search(r"compiled in ([\d.]+) ms, ran in ([\d.e+]+) ms", output)
-    return float(found[1]), float(found[2])
+    found = re.search(
+        r"compiled in ([\d.e+-]+) (us|ms|s), ran in ([\d.e+-]+) (us|ms|s)",
+        output)
+    unit = {"us": 1e-3, "ms": 1, "s": 1e3}
+    return float(found[1]) * unit[found[2]], float(found[3]) * unit[found[4]]
 
 
 def main():

@@ -86,14 +86,21 @@ void separateEmptyTensors(func::FuncOp func) {
   }
 }
 
-/// Whether the only use of `value` that may write to its buffer is `writer`.
-bool isOnlyWrittenBy(Value value, Operation *writer) {
+/// Whether the only use of `value` that may write to its buffer is `writer`,
+/// and nobody reads it afterwards, unless that is the store at the end, which
+/// leaves it as it is.
+bool isOnlyWrittenBy(Value value, Operation *writer, Operation *store) {
   return llvm::all_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
+    if (user == writer)
+      return true;
     auto op = dyn_cast<linalg::LinalgOp>(user);
-    return user == writer || (op && op.isDpsInput(&use)) ||
-           isa<tensor::ExtractOp, bufferization::MaterializeInDestinationOp>(
-               user);
+    bool isReader =
+        (op && op.isDpsInput(&use)) ||
+        isa<tensor::ExtractOp, bufferization::MaterializeInDestinationOp>(user);
+    Operation *here = writer->getBlock()->findAncestorOpInBlock(*user);
+    return isReader && here &&
+           (writer == store || here->isBeforeInBlock(writer));
   });
 }
 
@@ -102,7 +109,8 @@ bool isOnlyWrittenBy(Value value, Operation *writer) {
 /// reached, nor after it.
 bool mayComputeInDestination(bufferization::MaterializeInDestinationOp store) {
   Operation *writer = store;
-  for (Value value = store.getSource(); isOnlyWrittenBy(value, writer);) {
+  for (Value value = store.getSource();
+       isOnlyWrittenBy(value, writer, store);) {
     auto result = dyn_cast<OpResult>(value);
     if (!result || result.getOwner()->getBlock() != store->getBlock())
       return false;

@@ -50,6 +50,71 @@ Value placeOf(Value value) {
   return value;
 }
 
+/// Whether `user` is done with a value when `writer` begins to overwrite it.
+bool isDoneBefore(Operation *user, Operation *writer) {
+  for (Operation *op = writer; op; op = op->getParentOp()) {
+    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+    if (!here)
+      continue;
+    if (here != op)
+      return here->isBeforeInBlock(op);
+    // Both inside: in one of the branches each, or who knows.
+    auto branch = dyn_cast<scf::IfOp>(op);
+    return branch &&
+           branch.getThenRegion().isAncestor(user->getParentRegion()) !=
+               branch.getThenRegion().isAncestor(writer->getParentRegion());
+  }
+  return false;
+}
+
+/// Whether `writer`, which has `value` as the tensor to write to, may overwrite
+/// it: nobody reads it later, nor meanwhile at another position.
+bool mayOverwrite(Value value, Operation *writer) {
+  unsigned uses = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (user != writer) {
+      if (!isDoneBefore(user, writer))
+        return false;
+      continue;
+    }
+    auto op = dyn_cast<linalg::LinalgOp>(writer);
+    if (!op || !op.isDpsInput(&use)) {
+      if (++uses > 1)
+        return false;
+    } else if (op.getNumParallelLoops() != op.getNumLoops() ||
+               llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+                 return init.get() == value &&
+                        op.getMatchingIndexingMap(&init) !=
+                            op.getMatchingIndexingMap(&use);
+               })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether `value` will be in the buffer of `tile` without any copy.
+bool endsUpIn(Value value, Value tile) {
+  if (value == tile)
+    return true;
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return false;
+  Operation *op = result.getOwner();
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned i = result.getResultNumber();
+    return endsUpIn(branch.thenYield().getOperand(i), tile) &&
+           endsUpIn(branch.elseYield().getOperand(i), tile);
+  }
+  Value before;
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+    before = dps.getTiedOpOperand(result)->get();
+  else if (auto loop = dyn_cast<scf::ForOp>(op))
+    before = loop.getTiedLoopInit(result)->get();
+  return before && mayOverwrite(before, op) && endsUpIn(before, tile);
+}
+
 /// A copy of `from`, in the buffer of `to`.
 Value copyInto(OpBuilder &b, Location loc, Value from, Value to) {
   auto type = cast<RankedTensorType>(from.getType());
@@ -65,11 +130,35 @@ Value copyInto(OpBuilder &b, Location loc, Value from, Value to) {
       .getResult(0);
 }
 
-/// Whether `tile` is needed in its block after `op`.
-bool isUsedAfter(Value tile, Operation *op) {
+/// Whether `user` runs after `op` within one iteration of the loops around
+/// both.
+bool runsAfter(Operation *user, Operation *op) {
+  for (; op && !isa<scf::ForOp>(op->getParentOp()); op = op->getParentOp())
+    if (op->getBlock()->findAncestorOpInBlock(*user))
+      break;
+  Operation *here = op ? op->getBlock()->findAncestorOpInBlock(*user) : nullptr;
+  return here && op->isBeforeInBlock(here);
+}
+
+/// Whether `tile`, or a value that was written in its place, is needed after
+/// `op`, or is a result of it other than result `number`.
+bool isNeededAfter(Value tile, scf::IfOp op, unsigned number) {
   return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
-    Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
-    return user && op->isBeforeInBlock(user);
+    Operation *user = use.getOwner();
+    if (runsAfter(user, op))
+      return true;
+    if (auto dps = dyn_cast<DestinationStyleOpInterface>(user))
+      return dps.isDpsInit(&use) &&
+             isNeededAfter(dps.getTiedOpResult(&use), op, number);
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return llvm::is_contained(loop.getInits(), tile) &&
+             isNeededAfter(loop.getTiedLoopResult(&use), op, number);
+    auto branch = dyn_cast<scf::IfOp>(user->getParentOp());
+    if (!branch || !isa<scf::YieldOp>(user))
+      return false;
+    if (branch == op)
+      return use.getOperandNumber() != number;
+    return isNeededAfter(branch.getResult(use.getOperandNumber()), op, number);
   });
 }
 
@@ -78,13 +167,15 @@ bool isUsedAfter(Value tile, Operation *op) {
 bool placeInBranches(OpOperand &operand, BlockArgument tile) {
   auto branch = operand.get().getDefiningOp<scf::IfOp>();
   if (!branch || branch->getBlock() != operand.getOwner()->getBlock() ||
-      !operand.get().hasOneUse() || isUsedAfter(tile, branch))
+      !operand.get().hasOneUse())
     return false;
   unsigned i = cast<OpResult>(operand.get()).getResultNumber();
+  if (isNeededAfter(tile, branch, i))
+    return false;
   for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
     OpOperand &inner = yield->getOpOperand(i);
     Value place = placeOf(inner.get());
-    if (place == tile || placeInBranches(inner, tile))
+    if (endsUpIn(inner.get(), tile) || placeInBranches(inner, tile))
       continue;
     OpBuilder b(yield);
     Value from = inner.get();
@@ -106,7 +197,7 @@ void carryInPlace(scf::ForOp loop) {
   for (auto [i, tile] : llvm::enumerate(loop.getRegionIterArgs())) {
     OpOperand &operand = yield->getOpOperand(i);
     if (isa<RankedTensorType>(tile.getType()) &&
-        placeOf(operand.get()) != tile && !placeInBranches(operand, tile))
+        !endsUpIn(operand.get(), tile) && !placeInBranches(operand, tile))
       misplaced.push_back(i);
   }
   OpBuilder b(yield);

@@ -122,8 +122,8 @@ void Compilation::describeParameters(tile::KernelOp op) {
       info.isTensor = true;
       for (int64_t extent : view.getShape())
         info.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
-      if (auto unit = op.getArgAttrOfType<IntegerAttr>(i, kUnitStrideAttr))
-        if (unit.getInt() < view.getRank())
+      if (auto unit = op.getArgAttrOfType<IntegerAttr>(i, kUnitStrideArgAttr))
+        if (unit.getInt() >= 0 && unit.getInt() < view.getRank())
           info.unitStride = unit.getInt();
     }
     kernel->parameters.push_back(std::move(info));

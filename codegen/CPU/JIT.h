@@ -9,10 +9,10 @@
 //   * The kernel is tiled: one scf.forall is the grid (without one the kernel
 //     is a single program), and every tensor has a static shape.
 //   * tile.attention is expanded, and tile.select_valid simplified.
-//   * A view argument may carry the attribute `tile.unit_stride` (an integer,
-//     kUnitStrideAttr below): the dimension whose stride is 1. It is a promise
-//     of whoever specializes the kernel, and worth a lot: without it nothing is
-//     known to be contiguous, and few loops vectorize.
+//   * A view argument may carry the attribute `tile.unit_stride` (an integer):
+//     the dimension whose stride is 1. It is a promise of whoever specializes
+//     the kernel, and worth a lot: without it nothing is known to be
+//     contiguous, and few loops vectorize.
 //
 // What run() expects of the arguments: the extents that the argument's type
 // leaves open and all strides may be anything, negative and zero included, but
@@ -40,9 +40,6 @@
 #include <string>
 
 namespace tilec::cpu {
-
-/// The argument attribute of a kernel that names its contiguous dimension.
-inline constexpr llvm::StringLiteral kUnitStrideAttr = "tile.unit_stride";
 
 /// One argument of a launch. Strides count elements.
 struct Argument {

@@ -56,6 +56,11 @@ public:
   void emit(const Matrix &a, const Matrix &bMatrix, const Matrix &c, int64_t m,
             int64_t n, int64_t k);
 
+  /// to[i, j] = from[i, j], of one element type, where the rows of `to` and the
+  /// columns of `from` are contiguous.
+  void copy(const Matrix &from, const Matrix &to, int64_t rows,
+            int64_t columns);
+
 private:
   /// B as the innermost loops read it.
   struct Panels {

@@ -89,6 +89,15 @@ MatrixKernel::Panels MatrixKernel::pack(const Matrix &from, int64_t k,
           last.offset, last.rowStride, /*padded=*/true};
 }
 
+void MatrixKernel::copy(const Matrix &from, const Matrix &to, int64_t rows,
+                        int64_t columns) {
+  element = to.element();
+  lanes = machine.vectorBytes / (element.getIntOrFloatBitWidth() / 8);
+  // A vector of bytes has so many lanes that the shuffles would be endless.
+  lanes = std::min<int64_t>(lanes, 16);
+  packPart(from, to, rows, columns);
+}
+
 void MatrixKernel::packPart(const Matrix &from, const Matrix &to, int64_t rows,
                             int64_t columns) {
   bool alongRows = isConstantIntValue(from.rowStride, 1) &&

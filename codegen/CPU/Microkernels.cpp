@@ -7,6 +7,9 @@
 // Products with a vector are left to LLVM: they are bound by memory, and a
 // reduction or an update along a row vectorizes as it is.
 //
+// Copies that transpose profit from the same blocks as packing does, so they
+// are lowered here too.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/CPU/MatrixKernel.h"
@@ -26,8 +29,8 @@ namespace tilec {
 
 namespace {
 
-/// An operand of a contraction: where it is, and how far it moves with each of
-/// the loops.
+/// An operand of a nest of loops: where it is, and how far it moves with each
+/// of the loops.
 struct Operand {
   Value flat;
   OpFoldResult offset;
@@ -35,14 +38,16 @@ struct Operand {
   bool isUnsigned = false;
 };
 
-class ContractionLowering {
+class NestLowering {
 public:
-  ContractionLowering(linalg::GenericOp op, const VectorMachine &machine)
+  NestLowering(linalg::GenericOp op, const VectorMachine &machine)
       : op(op), machine(machine), b(op), loc(op.getLoc()),
         ranges(op.getStaticLoopRanges()), maps(op.getIndexingMapsArray()) {}
 
-  /// Replaces the op if a matrix product pays.
-  void run();
+  /// Replaces a contraction if a matrix product pays.
+  void runContraction();
+  /// Replaces a copy that transposes.
+  void runCopy();
 
 private:
   bool moves(unsigned operand, unsigned loop) const {
@@ -55,8 +60,7 @@ private:
   int choose(const Operand &first, const Operand &second,
              ArrayRef<unsigned> loops) const;
   Matrix matrix(const Operand &operand, int row, int column) const;
-  void emitProduct(const Operand &lhs, const Operand &rhs, const Operand &out,
-                   int m, int n, int k);
+  void addLoops(ArrayRef<unsigned> loops, ArrayRef<Operand *> operands);
 
   linalg::GenericOp op;
   VectorMachine machine;
@@ -66,7 +70,7 @@ private:
   SmallVector<AffineMap> maps;
 };
 
-Operand ContractionLowering::readOperand(unsigned number) {
+Operand NestLowering::readOperand(unsigned number) {
   Value memref = op->getOperand(number);
   auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
   Type element = cast<MemRefType>(memref.getType()).getElementType();
@@ -93,8 +97,8 @@ Operand ContractionLowering::readOperand(unsigned number) {
 /// Of some loops that play the same part, the one for the matrix product: the
 /// longest, and of those one along which the operands are contiguous. -1 if
 /// there is none.
-int ContractionLowering::choose(const Operand &first, const Operand &second,
-                                ArrayRef<unsigned> loops) const {
+int NestLowering::choose(const Operand &first, const Operand &second,
+                         ArrayRef<unsigned> loops) const {
   int best = -1;
   auto score = [&](unsigned loop) {
     return std::tuple(ranges[loop], unitStride(first, loop),
@@ -106,13 +110,12 @@ int ContractionLowering::choose(const Operand &first, const Operand &second,
   return best;
 }
 
-Matrix ContractionLowering::matrix(const Operand &operand, int row,
-                                   int column) const {
+Matrix NestLowering::matrix(const Operand &operand, int row, int column) const {
   return {operand.flat, operand.offset, operand.strides[row],
           operand.strides[column], operand.isUnsigned};
 }
 
-void ContractionLowering::run() {
+void NestLowering::runContraction() {
   if (llvm::is_contained(ranges, 0)) // A sum of nothing.
     return op.erase();
   // Equal operands have become one, constant ones part of the body.
@@ -150,28 +153,77 @@ void ContractionLowering::run() {
 
   // The other loops, those that only sum inside the others.
   SmallVector<Operand *> operands = {&lhs, &rhs, &out};
-  OpBuilder::InsertionGuard guard(b);
+  SmallVector<unsigned> others;
   for (bool reductions : {false, true})
-    for (unsigned number = 0; number < ranges.size(); ++number) {
-      int loop = int(number);
-      if (loop == m || loop == n || loop == k || ranges[loop] == 1 ||
-          llvm::is_contained(sums, number) != reductions)
-        continue;
-      Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-      Value end = arith::ConstantIndexOp::create(b, loc, ranges[loop]);
-      Value one = arith::ConstantIndexOp::create(b, loc, 1);
-      auto outer = scf::ForOp::create(b, loc, zero, end, one);
-      b.setInsertionPointToStart(outer.getBody());
-      for (Operand *operand : operands)
-        operand->offset =
-            addIndex(b, loc, operand->offset,
-                     multiplyIndex(b, loc, outer.getInductionVar(),
-                                   operand->strides[loop]));
-    }
+    for (unsigned loop = 0; loop < ranges.size(); ++loop)
+      if (int(loop) != m && int(loop) != n && int(loop) != k &&
+          llvm::is_contained(sums, loop) == reductions)
+        others.push_back(loop);
+  OpBuilder::InsertionGuard guard(b);
+  addLoops(others, {&lhs, &rhs, &out});
   MatrixKernel(b, loc, machine)
       .emit(matrix(lhs, m, k), matrix(rhs, k, n), matrix(out, m, n), ranges[m],
             ranges[n], ranges[k]);
   op.erase();
+}
+
+/// Makes loops and moves the operands along with them. The next op goes inside.
+void NestLowering::addLoops(ArrayRef<unsigned> loops,
+                            ArrayRef<Operand *> operands) {
+  for (unsigned loop : loops) {
+    if (ranges[loop] == 1)
+      continue;
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value end = arith::ConstantIndexOp::create(b, loc, ranges[loop]);
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    auto outer = scf::ForOp::create(b, loc, zero, end, one);
+    b.setInsertionPointToStart(outer.getBody());
+    for (Operand *operand : operands)
+      operand->offset = addIndex(b, loc, operand->offset,
+                                 multiplyIndex(b, loc, outer.getInductionVar(),
+                                               operand->strides[loop]));
+  }
+}
+
+void NestLowering::runCopy() {
+  if (ShapedType::isDynamicShape(ranges) || llvm::is_contained(ranges, 0))
+    return;
+  Operand from = readOperand(0), to = readOperand(1);
+  int row = -1, column = -1;
+  SmallVector<unsigned> others;
+  for (unsigned loop = 0; loop < ranges.size(); ++loop) {
+    // A block of a few elements a side is not worth the code.
+    bool isLong = ranges[loop] >= 8;
+    if (isLong && unitStride(from, loop) && !unitStride(to, loop))
+      row = int(loop);
+    else if (isLong && unitStride(to, loop) && !unitStride(from, loop) &&
+             !isConstantIntValue(from.strides[loop], 0))
+      column = int(loop);
+    else
+      others.push_back(loop);
+  }
+  if (row < 0 || column < 0)
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  addLoops(others, {&from, &to});
+  MatrixKernel(b, loc, machine)
+      .copy(matrix(from, row, column), matrix(to, row, column), ranges[row],
+            ranges[column]);
+  op.erase();
+}
+
+/// Whether the op moves elements from one buffer to another as they are.
+bool isCopy(linalg::GenericOp op) {
+  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+  // An i1 is not a byte yet, and a vector of them would be something else.
+  if (getElementTypeOrSelf(op->getOperand(0)).isInteger(1))
+    return false;
+  return op.getNumDpsInputs() == 1 && op.getNumDpsInits() == 1 &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         yield.getOperand(0) == op.getBody()->getArgument(0) &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+           return map.isProjectedPermutation();
+         });
 }
 
 struct MicrokernelsPass : impl::CPUMicrokernelsBase<MicrokernelsPass> {
@@ -180,11 +232,15 @@ struct MicrokernelsPass : impl::CPUMicrokernelsBase<MicrokernelsPass> {
     VectorMachine machine = {vectorBytes, vectorRegisters};
     SmallVector<linalg::GenericOp> ops;
     getOperation().walk([&](linalg::GenericOp op) {
-      if (op->hasAttr(kContractionAttr) && op.hasPureBufferSemantics())
+      if (op.hasPureBufferSemantics())
         ops.push_back(op);
     });
-    for (linalg::GenericOp op : ops)
-      ContractionLowering(op, machine).run();
+    for (linalg::GenericOp op : ops) {
+      if (op->hasAttr(kContractionAttr))
+        NestLowering(op, machine).runContraction();
+      else if (isCopy(op))
+        NestLowering(op, machine).runCopy();
+    }
   }
 };
 

@@ -260,7 +260,7 @@ bool OptionParser::parseValue(unsigned id, llvm::StringRef value) {
     return true;
   case OPT_output:
     options.output = value.str();
-    return true;
+    return !value.empty() || fail("'-o' expects a file", "for example -o x.ll");
   case OPT_kernel:
     options.kernel = value.str();
     return true;
@@ -327,6 +327,12 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
   options.check = list.hasArg(OPT_check);
   options.checked = !list.hasArg(OPT_unchecked);
   options.quiet = list.hasArg(OPT_quiet);
+  bool generates = isRun || options.emit == Stage::LLVM;
+  if (options.target != "cpu" && generates)
+    return fail("nothing can be generated for '" + llvm::Twine(options.target) +
+                    "' yet",
+                "its stages up to --emit=tile can be shown; for the host leave "
+                "out --target");
   if (isRun)
     return true;
   bool ofFile = options.emit == Stage::AST || options.emit == Stage::Source;
@@ -347,11 +353,6 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
       options.stopAfter.empty())
     return fail("'-o' is given, but nothing to write",
                 "choose a stage, e.g. --emit=tile");
-  if (options.target != "cpu" && options.emit == Stage::LLVM)
-    return fail("nothing can be generated for '" + llvm::Twine(options.target) +
-                    "' yet",
-                "its stages up to --emit=tile can be shown; for the host leave "
-                "out --target");
   return true;
 }
 

@@ -51,9 +51,9 @@ def include_path : JoinedOrSeparate<["-"], "I">, MetaVarName<"FOLDER">, Both,
     Group<G_program>,
     HelpText<"Look for imported files here too (std is always found)">;
 def target : V<"target", "NAME", "What to compile for: cpu (the default); "
-    "sm_80, sm_86, sm_89, sm_90a for stages up to tile">, CompileOnly,
+    "sm_80, sm_86, sm_89, sm_90a for stages up to tile">, Both,
     Group<G_program>;
-def target_s : VS<"target", target>, CompileOnly;
+def target_s : VS<"target", target>, Both;
 def unchecked : F<"unchecked", "Do not report indices out of range, divisions "
     "by zero and the like; they still give 0 and do no harm">, Both,
     Group<G_program>;

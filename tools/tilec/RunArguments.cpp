@@ -186,6 +186,9 @@ bool RunArguments::checkMemory() {
     total +=
         isCompared ? 2 * bytes + bytes * 8 / byteSize(param->dtype) : bytes;
   }
+  // Without a grid the reference holds a few whole values, in doubles.
+  if (options.check && kernel.grid.empty() && largest)
+    total += 3 * 8 * largestBytes / byteSize(largest->dtype);
   double limit = memoryLimit();
   if (total <= limit)
     return true;

@@ -8,6 +8,8 @@
 #b = affine_map<(d0, d1, d2) -> (d2, d1)>
 #bt = affine_map<(d0, d1, d2) -> (d1, d2)>
 #c = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#t = affine_map<(d0, d1) -> (d1, d0)>
 
 // Panels of two vectors, blocks of 8 (or 4) rows, all sums in registers.
 
@@ -99,6 +101,45 @@ func.func @nothing(%a: memref<8x0xf32>, %b: memref<0x64xf32>,
     %v = arith.mulf %in, %in2 : f32
     %w = arith.addf %out, %v : f32
     linalg.yield %w : f32
+  }
+  return
+}
+
+// A transposition is done in registers, but not one of a few elements, nor of
+// i1, which are not bytes yet.
+
+// CHECK-LABEL: func.func @transposed
+// CHECK:         vector.load {{.*}} vector<{{16|8}}xbf16>
+// CHECK:         vector.shuffle
+// CHECK:         vector.store
+// CHECK-LABEL: func.func @few
+// CHECK:         linalg.generic
+// CHECK-LABEL: func.func @bools
+// CHECK:         linalg.generic
+func.func @transposed(%x: memref<32x64xbf16>, %y: memref<64x32xbf16>) {
+  linalg.generic {indexing_maps = [#id, #t],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<32x64xbf16>) outs(%y : memref<64x32xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  }
+  return
+}
+func.func @few(%x: memref<32x4xf32>, %y: memref<4x32xf32>) {
+  linalg.generic {indexing_maps = [#id, #t],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<32x4xf32>) outs(%y : memref<4x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  }
+  return
+}
+func.func @bools(%x: memref<32x64xi1>, %y: memref<64x32xi1>) {
+  linalg.generic {indexing_maps = [#id, #t],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<32x64xi1>) outs(%y : memref<64x32xi1>) {
+  ^bb0(%in: i1, %out: i1):
+    linalg.yield %in : i1
   }
   return
 }

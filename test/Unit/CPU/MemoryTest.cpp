@@ -166,6 +166,42 @@ tile.kernel @transpose($X, $Y) {
                   x[b * xs[0] + m * xs[1] + h * xs[2] + n * xs[3]]);
 }
 
+TEMPLATE_TEST_CASE("tiles of every size of element transpose", "[cpu]", uint8_t,
+                   int8_t, uint16_t, float, double) {
+  // A narrow float is its bits here.
+  std::string type = std::is_same_v<TestType, uint8_t>    ? "f8E5M2"
+                     : std::is_same_v<TestType, int8_t>   ? "i8"
+                     : std::is_same_v<TestType, uint16_t> ? "bf16"
+                     : std::is_same_v<TestType, float>    ? "f32"
+                                                          : "f64";
+  Kernel kernel(fill(R"(
+tile.kernel @transpose($X, $Y) {
+  %M = tile.dim %X, 0 : !tile.view<?x?x$T>
+  %N = tile.dim %X, 1 : !tile.view<?x?x$T>
+  scf.forall (%m, %n) = (0, 0) to (%M, %N) step (40, 24) {
+    %vm = tile.valid %m to %M size 40
+    %vn = tile.valid %n to %N size 24
+    %x = tile.load %X[%m, %n] dims [0, 1] valid [%vm, %vn] pad zero
+        : !tile.view<?x?x$T> -> tensor<40x24x$T>
+    %y = tile.broadcast %x dims [1, 0]
+        : tensor<40x24x$T> -> tensor<24x40x$T>
+    tile.store %y, %Y[%n, %m] dims [0, 1] valid [%vn, %vm]
+        : tensor<24x40x$T>, !tile.view<?x?x$T>
+  }
+  tile.return
+})",
+                     {{"X", view("X", "?x?x" + type, "in", 1)},
+                      {"Y", view("Y", "?x?x" + type, "out", 1)},
+                      {"T", type}}));
+  Tensor<TestType> x({100, 70}), y({70, 100});
+  x.randomIntegers(9, 0, 120);
+  kernel.run({x.argument(), y.argument()});
+  CHECK(y.guardsIntact());
+  for (int i = 0; i < 100; ++i)
+    for (int j = 0; j < 70; ++j)
+      REQUIRE(y[j * 100 + i] == x[i * 70 + j]);
+}
+
 TEST_CASE("lanes that are not loaded hold the pad", "[cpu]") {
   std::string pad = GENERATE("zero", "one", "lowest", "highest");
   Kernel kernel(fill(R"(
