@@ -41,8 +41,9 @@ static mlir::LogicalResult runStep(const PipelineStep &step,
                                    mlir::PassManager &pm,
                                    mlir::ModuleOp module) {
   llvm::SmallString<128> reproducer;
-  llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir", reproducer);
-  pm.enableCrashReproducerGeneration(reproducer);
+  if (!llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir",
+                                                       reproducer))
+    pm.enableCrashReproducerGeneration(reproducer);
   mlir::Location loc = module.getBody()->empty()
                            ? module.getLoc()
                            : module.getBody()->front().getLoc();
