@@ -18,6 +18,7 @@ using Catch::Matchers::Contains;
 
 // One test asks for more than there is and wants to be told so, where
 // AddressSanitizer would end the program.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" const char *__asan_default_options();
 extern "C" const char *__asan_default_options() {
   return "allocator_may_return_null=1";
