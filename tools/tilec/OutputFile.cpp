@@ -89,8 +89,10 @@ llvm::Error cli::writeText(llvm::StringRef path, llvm::StringRef text) {
   llvm::Expected<fs::TempFile> file = createBeside(target);
   if (!file)
     return cannotWrite(path, llvm::errorToErrorCode(file.takeError()));
+  // If it cannot be kept, the text matters more than the permissions.
   if (exists)
-    (void)fs::setPermissions(file->FD, status.permissions());
+    llvm::consumeError(llvm::errorCodeToError(
+        fs::setPermissions(file->FD, status.permissions())));
   llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
   os << text;
   os.flush();

@@ -91,8 +91,11 @@ bool Runner::launch(const BoundLaunch &bound) {
   programs = executable->numPrograms(*kernel, bound);
   // What a run adds to or changes in place is set back before the next.
   std::optional<std::vector<Array>> before = std::vector<Array>();
-  if (options.repeat > 1 && !(before = copyOutputs(/*onlyRead=*/true)))
-    return false;
+  if (options.repeat > 1) {
+    before = copyOutputs(/*onlyRead=*/true);
+    if (!before)
+      return false;
+  }
   std::vector<double> times;
   for (unsigned i = 0; i < options.repeat; ++i) {
     if (i > 0) {
@@ -201,8 +204,11 @@ bool Runner::run() {
     return false;
 
   std::optional<std::vector<Array>> before = std::vector<Array>();
-  if (options.check && !(before = copyOutputs(/*onlyRead=*/false)))
-    return false;
+  if (options.check) {
+    before = copyOutputs(/*onlyRead=*/false);
+    if (!before)
+      return false;
+  }
   // What the kernel prints would land in the line of progress.
   progress.begin(hasPrint() ? "" : "running '" + kernel->name + "'");
   if (!launch(*bound))

@@ -77,8 +77,9 @@ static std::string elementName(llvm::StringRef name,
                                int64_t position) {
   std::string indices;
   for (int64_t extent : llvm::reverse(shape)) {
-    indices = std::to_string(position % extent) +
-              (indices.empty() ? "" : ", ") + indices;
+    if (!indices.empty())
+      indices.insert(0, ", ");
+    indices.insert(0, std::to_string(position % extent));
     position /= extent;
   }
   return (name + "[" + indices + "]").str();
