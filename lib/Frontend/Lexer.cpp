@@ -8,6 +8,7 @@
 
 #include "lib/Frontend/Lexer.h"
 
+#include "lib/Support/DType.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Format.h"
@@ -94,13 +95,30 @@ void Lexer::skipTrivia() {
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v') {
       ++at;
     } else if (c == '/' && peek(1) == '/') {
-      at = std::min(text.find('\n', at), text.size());
+      size_t end = std::min(text.find('\n', at), text.size());
+      warnIfDivision(at, end);
+      at = end;
     } else if (c == '/' && peek(1) == '*') {
       skipBlockComment();
     } else {
       return;
     }
   }
+}
+
+void Lexer::warnIfDivision(size_t begin, size_t end) {
+  // Behind an operand, a comment of nothing but a number is no comment.
+  StringRef line = text.take_front(begin).rtrim(" \t");
+  if (startsLine || line.empty() ||
+      !(isWordPart(line.back()) || line.ends_with(")") || line.ends_with("]")))
+    return;
+  StringRef comment = text.slice(begin + 2, end).trim();
+  if (comment.empty() || !llvm::all_of(comment, llvm::isDigit))
+    return;
+  diags
+      .warning(range(begin, end),
+               "this is a comment: '//' is not the division of integers")
+      .remedy("integers are divided by '/', which rounds down");
 }
 
 void Lexer::skipBlockComment() {
@@ -188,7 +206,12 @@ Token Lexer::lexNumber() {
   } else if (!suffix.empty()) {
     Diagnostic &error = diags.error(
         range(begin, at), "invalid end " + quoted(suffix) + " of a number");
-    if (suffix == "f" || suffix == "F")
+    std::optional<DType> dtype = parseDType(suffix.ltrim('_'));
+    if (dtype)
+      error.remedy("a literal takes the type it is used with; write '" +
+                   number + "', or '" + dtypeName(*dtype) + "(" + number +
+                   ")' to choose one");
+    else if (suffix == "f" || suffix == "F")
       error.remedy("a literal takes the type it is used with; write '" +
                    number + "'");
     else if (suffix.trim('_').empty())

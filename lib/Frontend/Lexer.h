@@ -31,6 +31,8 @@ private:
   /// Moves over blanks, newlines and comments.
   void skipTrivia();
   void skipBlockComment();
+  /// Warns if the comment from `begin` to `end` is a division with '//'.
+  void warnIfDivision(size_t begin, size_t end);
 
   Token lexWord();
   Token lexNumber();

@@ -121,8 +121,39 @@ Diagnostic &Parser::errorExpected(const llvm::Twine &what) {
   if (next.is(TokenKind::Unknown))
     return error(next.range, "unexpected " + quoted(next.text))
         .remedy(remedyForUnknown(next.text));
-  return error(isOnNextLine() ? afterPrevious() : next.range,
-               "expected " + what + ", found " + describeNext());
+  if (!isOnNextLine())
+    return error(next.range, "expected " + what + ", found " + describeNext());
+  Diagnostic &diagnostic =
+      error(afterPrevious(), "expected " + what + ", found " + describeNext());
+  noteComment(diagnostic);
+  return diagnostic;
+}
+
+void Parser::noteComment(Diagnostic &diagnostic) {
+  const SourceManager &sources = diags.getSources();
+  StringRef line = sources.getLine(previousEnd);
+  size_t column = sources.getLineColumn(previousEnd).column;
+  // The end of a file without a last newline is behind its last line.
+  if (column == 0 || column - 1 > line.size())
+    return;
+  StringRef rest = line.drop_front(column - 1);
+  StringRef comment = rest.ltrim();
+  if (!comment.starts_with("//"))
+    return;
+  // In `(a // b)` it has the bracket that is missed.
+  int open = 0;
+  for (char c : comment) {
+    open += c == '(' || c == '[';
+    open -= c == ')' || c == ']';
+    if (open < 0)
+      break;
+  }
+  if (open >= 0)
+    return;
+  uint32_t blanks = static_cast<uint32_t>(rest.size() - comment.size());
+  SourceLoc begin = previousEnd.advanced(blanks);
+  diagnostic.note({begin, begin.advanced(2)},
+                  "a comment begins here: integers are divided by '/'");
 }
 
 bool Parser::expect(TokenKind kind, const llvm::Twine &what) {

@@ -24,6 +24,9 @@ static StringRef remedyForDeclWord(StringRef word) {
           "a kernel is written 'kernel name(A: f32[M], B: out f32[M]) { ... }'")
       .Cases({"from", "include", "use", "using"},
              "other files are read with 'import \"file.tile\"'")
+      .Cases({"const", "constexpr", "let", "var", "static", "define"},
+             "a constant is a compile-time parameter with a default: 'kernel "
+             "name<size: int = 4>(...)'")
       .Default("");
 }
 
@@ -63,7 +66,12 @@ Decl *Parser::parseDecl() {
   case TokenKind::KwSchedule:
     return parseScheduleDecl();
   default:
-    if (next.is(TokenKind::Unknown))
+    if (next.is(TokenKind::Unknown) && next.text == "@")
+      error(next.range, "unexpected '@': there are no decorators")
+          .remedy("sizes of tiles and the like stand in a schedule, 'schedule "
+                  "{ m = 64 }', and variants in compile-time parameters, "
+                  "'kernel name<flag: bool>(...)'");
+    else if (next.is(TokenKind::Unknown))
       errorExpected("a declaration");
     else
       errorExpected("a declaration")
@@ -134,6 +142,9 @@ bool Parser::parseParam(bool isKernel, llvm::SmallVectorImpl<Param> &params) {
                 access.text + " ...'");
     param.access = accessOf(access.kind);
   }
+  // `const X: f32[N]`, and `const f32* X`, which has more to answer.
+  if (at(TokenKind::Identifier))
+    skipForeignQualifiers();
   std::optional<Ident> name = expectName("the name of a parameter");
   if (!name)
     return false;
@@ -158,6 +169,7 @@ bool Parser::parseParam(bool isKernel, llvm::SmallVectorImpl<Param> &params) {
   if (!type)
     return false;
   param.type = *type;
+  skipForeignQualifiers(); // `X: f32*`
   if (at(TokenKind::Equal)) {
     SourceRange equal = take().range;
     if (!isKernel)

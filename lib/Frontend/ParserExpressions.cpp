@@ -394,11 +394,32 @@ Expr *Parser::parseLambda() {
                                                 context.copy(params), body));
 }
 
+void Parser::reportMissingType(const Token &word) {
+  // `zeros(m, n)`, or `zeros((m, n), f32)`.
+  size_t i = peek(1).isOneOf(TokenKind::LParen, TokenKind::LBracket) ? 2 : 1;
+  std::string axes;
+  while (peek(i).isOneOf(TokenKind::Identifier, TokenKind::Integer)) {
+    axes += (axes.empty() ? "" : ", ") + peek(i).text.str();
+    if (peek(++i).isNot(TokenKind::Comma))
+      break;
+    ++i;
+  }
+  bool isZeros = word.is(TokenKind::KwZeros);
+  error(peek().range, "expected the element type after " + quoted(word.text) +
+                          ", found " + quoted(peek().text))
+      .remedy("write '" + word.text + " f32[" + (axes.empty() ? "m" : axes) +
+              "]" + (isZeros ? "'" : " value'"));
+}
+
 Expr *Parser::parseZerosOrFull() {
   DepthScope nesting(*this);
   if (!nesting)
     return nullptr;
   Token word = take();
+  if (peek().isOneOf(TokenKind::LParen, TokenKind::LBracket) && !atLineEnd()) {
+    reportMissingType(word);
+    return nullptr;
+  }
   std::optional<TypeSpec> type = parseType();
   if (!type)
     return nullptr;
@@ -461,6 +482,12 @@ Expr *Parser::parseNameOrCall() {
     expr = parseCallArgs(*name, context.copy(typeArgs));
   } else if (at(TokenKind::LParen) && !atLineEnd()) {
     expr = parseCallArgs(*name, {});
+  } else if (atTypeArgsAlone()) {
+    error(rangeFrom(name->range.begin),
+          "'" + name->name + "<...>' is no value without a call")
+        .remedy("for a mask or a score call it in a lambda, such as '|q, kv| " +
+                name->name + "<...>(q, kv)'");
+    return nullptr;
   } else {
     auto *base = context.create<NameExpr>(name->range, name->name);
     if (!at(TokenKind::LBracket) || atLineEnd())

@@ -81,6 +81,9 @@ private:
   /// "expected WHAT, found …" at the next token, or after the previous one if
   /// the next one is on another line.
   Diagnostic &errorExpected(const llvm::Twine &what);
+  /// Adds to a message about the end of a line that it ends in a comment which
+  /// looks like the rest of it.
+  void noteComment(Diagnostic &diagnostic);
   /// The next token is on another line than what lacks it.
   bool isOnNextLine();
   /// What the next token is, for a message.
@@ -149,14 +152,22 @@ private:
   std::optional<ast::TypeSpec> parseType();
   /// A type without dimensions; `what` needs it.
   std::optional<ast::TypeSpec> parseScalarType(const llvm::Twine &what);
+  /// Reports and skips a `const` or `*`, which other languages write in front
+  /// of a type.
+  void skipForeignQualifiers();
   bool parseElementType(ast::TypeSpec &type);
   bool parseDims(ast::TypeSpec &type);
   bool parseCtParams(llvm::SmallVectorImpl<ast::CtParam> &params);
   bool parseCtParam(llvm::SmallVectorImpl<ast::CtParam> &params);
   bool parseCtParamKind(ast::CtParam &param);
+  /// How many tokens `<...>` has here that can be type arguments; 0 for none.
+  size_t typeArgsLength();
   /// The next token is a `<` that begins type arguments, not a comparison.
   bool atTypeArgs();
   bool parseTypeArgs(llvm::SmallVectorImpl<ast::TypeArg> &args);
+  /// The next tokens are `<...>` as after the name of a function, but what
+  /// follows is neither a call nor an operand to compare with.
+  bool atTypeArgsAlone();
   bool isDTypeParam(llvm::StringRef name) const;
   std::optional<int64_t> takeInteger(bool negative);
 
@@ -180,6 +191,8 @@ private:
   /// Answers words of other languages at the beginning of a statement. True if
   /// the statement was dealt with altogether.
   bool parseForeignStmt();
+  /// Reports an operator that begins a line, as if it continued the one before.
+  bool reportLeadingOperator();
   /// Reports what follows a statement on its line.
   void endStmt(const ast::Stmt &stmt);
 
@@ -197,6 +210,8 @@ private:
   ast::Expr *parseNumber(bool negative);
   ast::Expr *parseLambda();
   ast::Expr *parseZerosOrFull();
+  /// After `zeros` or `full`: a `(` or `[` where the type should stand.
+  void reportMissingType(const Token &word);
   ast::Expr *parseCast();
   ast::Expr *parseNameOrCall();
   ast::Expr *parseCallArgs(ast::Ident callee,

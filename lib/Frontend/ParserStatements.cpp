@@ -100,10 +100,30 @@ Stmt *Parser::parseStmt() {
     parseBlock();
     return nullptr;
   default:
-    if (parseForeignStmt())
+    if (reportLeadingOperator() || parseForeignStmt())
       return nullptr;
     return parseSimpleStmt();
   }
+}
+
+bool Parser::reportLeadingOperator() {
+  Token token = peek();
+  // A `-` may begin the value of a function.
+  bool isLeading =
+      token.isOneOf(TokenKind::Plus, TokenKind::Star, TokenKind::Slash,
+                    TokenKind::Percent, TokenKind::PipePipe, TokenKind::AmpAmp,
+                    TokenKind::EqualEqual, TokenKind::BangEqual,
+                    TokenKind::Less, TokenKind::LessEqual, TokenKind::Greater,
+                    TokenKind::GreaterEqual) ||
+      (token.is(TokenKind::Minus) && inKernel);
+  if (!token.startsLine || !isLeading)
+    return false;
+  error(token.range, "a line cannot begin with " + quoted(token.text))
+      .remedy("a line goes on after an operator, not before one: write the " +
+              quoted(token.text) + " at the end of the line before");
+  take();
+  skipStatement();
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -73,7 +73,27 @@ static StringRef knownAlias(StringRef name) {
       .Default("");
 }
 
+void Parser::skipForeignQualifiers() {
+  for (;;) {
+    Token token = peek();
+    bool isConst = token.isWord("const") &&
+                   peek(1).isOneOf(TokenKind::DTypeName, TokenKind::Identifier,
+                                   TokenKind::Star);
+    if (isConst)
+      error(token.range, "unexpected 'const'")
+          .remedy("remove it: a parameter is read only unless it is 'out', "
+                  "'inout' or 'add'");
+    else if (token.is(TokenKind::Star))
+      error(token.range, "there are no pointers")
+          .remedy("a tensor's type has its dimensions, such as 'f32[M, N]'");
+    else
+      return;
+    take();
+  }
+}
+
 bool Parser::parseElementType(TypeSpec &type) {
+  skipForeignQualifiers();
   Token token = peek();
   type.dtypeRange = token.range;
   if (token.is(TokenKind::DTypeName)) {
@@ -104,7 +124,16 @@ bool Parser::parseElementType(TypeSpec &type) {
     nearest = nearestName(token.text, candidates);
   Diagnostic &diagnostic =
       error(token.range, "unknown type " + quoted(token.text));
-  if (nearest.empty())
+  bool isOwn = nearest.empty() && llvm::isUpper(token.text.front());
+  if (isOwn)
+    diagnostic.remedy("the types are " + listDTypes() +
+                      "; one that is chosen for each use is declared before "
+                      "the parameters: '<" +
+                      token.text + ": dtype = f32>'");
+  else if (token.text == "ptr" || token.text == "pointer")
+    diagnostic.remedy("there are no pointers: a tensor's type has its "
+                      "dimensions, such as 'f32[M, N]'");
+  else if (nearest.empty())
     diagnostic.remedy("the types are " + listDTypes());
   else
     diagnostic.remedy("did you mean " + quoted(nearest) + "?");
@@ -285,9 +314,9 @@ bool Parser::parseCtParams(llvm::SmallVectorImpl<CtParam> &params) {
 // Type arguments
 //===----------------------------------------------------------------------===//
 
-bool Parser::atTypeArgs() {
+size_t Parser::typeArgsLength() {
   if (!at(TokenKind::Less) || atLineEnd())
-    return false;
+    return 0;
   size_t i = 1;
   // `sum<>(x)` cannot be anything else.
   while (peek(i).isNot(TokenKind::Greater)) {
@@ -296,15 +325,30 @@ bool Parser::atTypeArgs() {
     if (!peek(i).isOneOf(TokenKind::Identifier, TokenKind::Integer,
                          TokenKind::KwTrue, TokenKind::KwFalse,
                          TokenKind::DTypeName))
-      return false;
+      return 0;
     ++i;
     if (peek(i).is(TokenKind::Comma) && peek(i + 1).isNot(TokenKind::Greater))
       ++i;
     else if (peek(i).isNot(TokenKind::Greater))
-      return false;
+      return 0;
   }
-  return peek(i + 1).is(TokenKind::LParen) &&
-         (inBrackets || !peek(i + 1).startsLine);
+  return i + 1;
+}
+
+bool Parser::atTypeArgs() {
+  size_t length = typeArgsLength();
+  return length > 0 && peek(length).is(TokenKind::LParen) &&
+         (inBrackets || !peek(length).startsLine);
+}
+
+bool Parser::atTypeArgsAlone() {
+  size_t length = typeArgsLength();
+  if (length <= 2) // `<>` says nothing.
+    return false;
+  Token next = peek(length);
+  return next.isOneOf(TokenKind::Comma, TokenKind::RParen, TokenKind::RBracket,
+                      TokenKind::EndOfFile) ||
+         (next.startsLine && !inBrackets);
 }
 
 bool Parser::parseTypeArgs(llvm::SmallVectorImpl<TypeArg> &args) {

@@ -36,6 +36,8 @@ static StringRef remedyForForeignName(StringRef name) {
       .Cases({"transpose", "trans", "permute"},
              "axes are matched by name: assign to a target whose axes are in "
              "the order wanted")
+      .Cases({"ones", "empty"},
+             "write 'full f32[m, n] 1', or 'zeros f32[m, n]'")
       .Cases({"matmul", "mma", "gemm"}, "write 'dot(a, b)'")
       .Cases({"len", "size", "shape"}, "an extent is the dimension's name: 'N'")
       .Cases({"cdiv", "ceildiv"}, "write '(a + b - 1) / b'; '/' rounds down")

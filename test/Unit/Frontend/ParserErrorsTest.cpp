@@ -178,7 +178,9 @@ TEST_CASE("mistakes in types", "[errors]") {
   checkStmt("x = zeros f33[m]",
             {"2:11: unknown type 'f33' | did you mean 'f32'?"});
   checkStmt("x = zeros Tensor[m]",
-            {"2:11: unknown type 'Tensor' | the types are " + listDTypes()});
+            {"2:11: unknown type 'Tensor' | the types are " + listDTypes() +
+             "; one that is chosen for each use is declared before the "
+             "parameters: '<Tensor: dtype = f32>'"});
   check("kernel k<acc: dtype>() {\nx = zeros ac\n}",
         {"2:11: unknown type 'ac' | did you mean 'acc'?"});
   checkStmt("x = zeros f32[]", {"2:15: expected a dimension, found ']' | leave "
