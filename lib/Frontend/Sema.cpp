@@ -241,6 +241,31 @@ bool Analyzer::bindCompileTimeArgs(const ast::KernelDecl &decl,
   return valid && bindCtParams(params, given, decl, decl.getNameRange());
 }
 
+void Analyzer::warnIfNothingIsWritten() {
+  bool hasEffect = false;
+  walkStmts(kernel->body, [&](Stmt &stmt) {
+    hasEffect |= llvm::isa<Store, Print, Assert>(stmt);
+  });
+  if (hasEffect)
+    return;
+  Diagnostic &diagnostic = warning(
+      kernel->range, "kernel '" + Twine(kernel->name) + "' writes nothing");
+  const Param *output = nullptr;
+  for (const Param *param : kernel->params) {
+    if (!param->isTensor || param->access == ast::Access::In)
+      continue;
+    diagnostic.note(param->range, "'" + param->name + "' is never assigned");
+    output = output ? output : param;
+  }
+  if (!output)
+    diagnostic.remedy("results are stored to 'out', 'inout' or 'add' "
+                      "parameters, such as 'Y: out f32[N]'");
+  else
+    diagnostic.remedy("store the result: '" + output->name +
+                      (output->access == ast::Access::Add ? "[...] += ...'"
+                                                          : "[...] = ...'"));
+}
+
 std::unique_ptr<Kernel> Analyzer::analyzeKernel(const ast::KernelDecl &decl,
                                                 const CompileTimeArgs &args,
                                                 StringRef target) {
@@ -266,6 +291,7 @@ std::unique_ptr<Kernel> Analyzer::analyzeKernel(const ast::KernelDecl &decl,
   env = nullptr;
   if (diags.getNumErrors() != errorsBefore || aborted)
     return nullptr;
+  warnIfNothingIsWritten();
   return std::move(kernel);
 }
 

@@ -36,6 +36,45 @@ static bool coversOnly(const LoopVar &var, const Param::Extent &extent) {
   return bound && bound->value <= extent.constant;
 }
 
+/// Whether a requirement relates two dimensions.
+static bool areRelated(const Kernel &kernel, const Dimension &a,
+                       const Dimension &b) {
+  return llvm::any_of(kernel.requirements, [&](Expr *requirement) {
+    bool hasA = false, hasB = false;
+    walk(*requirement, [&](Expr &node) {
+      if (const auto *extent = dyn_cast<DimExtent>(&node)) {
+        hasA |= extent->dim == &a;
+        hasB |= extent->dim == &b;
+      }
+    });
+    return hasA && hasB;
+  });
+}
+
+void Analyzer::warnIfForeign(const LoopVar &var, const Param &param,
+                             unsigned dim, AccessKind kind, SourceRange range) {
+  const Dimension *own = var.dim, *other = param.shape[dim].dim;
+  if (!own || !other || own == other || areRelated(*kernel, *own, *other))
+    return;
+  Diagnostic &diagnostic =
+      warning(range, "'" + var.name + "' is a tile of '" + own->name +
+                         "', and this dimension of '" + param.name + "' is '" +
+                         other->name + "'");
+  diagnostic.note(param.range, "declared as " + describeParam(param));
+  diagnostic.note(var.range,
+                  "positions beyond the end of '" + other->name + "' are " +
+                      (kind == AccessKind::Read ? "read as 0" : "not written"));
+  bool isSwapped = llvm::any_of(param.shape, [&](const Param::Extent &extent) {
+    return extent.dim == own;
+  });
+  diagnostic.remedy(
+      isSwapped ? "put the subscripts in the order of " + describeParam(param)
+                : "if the two go together, say how, such as "
+                  "'requires " +
+                      own->name.str() + " == " + other->name.str() +
+                      "'; if not, write '" + var.name.str() + " + 0'");
+}
+
 bool Analyzer::analyzeIndex(const ast::Subscript &subscript, Param *param,
                             unsigned dim, AccessKind kind, Index &index) {
   const Param::Extent &extent = param->shape[dim];
@@ -61,6 +100,7 @@ bool Analyzer::analyzeIndex(const ast::Subscript &subscript, Param *param,
     index.kind = Index::Kind::Tile;
     index.axis = var->axis;
     index.proven = coversOnly(*var, extent);
+    warnIfForeign(*var, *param, dim, kind, name->getRange());
     return true;
   }
   return analyzeComputedIndex(analyze(subscript.index), param, dim, kind,

@@ -23,11 +23,13 @@ Value Analyzer::analyzeCall(const ast::CallExpr &call) {
         analyze(arg.value);
     return {};
   }
+  if (callee.resultType)
+    return callBound(call, callee);
   return callee.fn ? callFn(call, *callee.fn)
                    : callBuiltin(call, *callee.builtin);
 }
 
-static std::string quantity(unsigned count, StringRef noun) {
+static std::string quantity(size_t count, StringRef noun) {
   return (Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
 }
 
@@ -68,6 +70,53 @@ bool Analyzer::checkArguments(const ast::CallExpr &call,
     valid = false;
   }
   return valid;
+}
+
+Value Analyzer::callBound(const ast::CallExpr &call, const Callee &callee) {
+  std::string name = call.getCallee().str();
+  llvm::SmallVector<Value, 4> args;
+  bool valid = true;
+  for (const ast::CallArg &arg : call.getArgs()) {
+    args.push_back(analyze(arg.value));
+    valid &= static_cast<bool>(args.back());
+    if (!arg.isNamed())
+      continue;
+    error(arg.nameRange,
+          "'" + name + "' has no argument named '" + arg.name + "'")
+        .remedy("it is '" + callee.name() + "', whose arguments have no names");
+    valid = false;
+  }
+  if (call.hasTypeArgs()) {
+    error(call.getTypeArgs().front().range,
+          "'" + name + "' takes nothing between < and >")
+        .remedy("it works element by element: write " + name + "(...)");
+    valid = false;
+  }
+  size_t expected = callee.paramTypes.size();
+  if (args.size() != expected) {
+    error(call.getRange(), "expected " + quantity(expected, "argument") +
+                               " for '" + name + "', found " +
+                               Twine(args.size()))
+        .remedy("that is how many the compile-time parameter has");
+    valid = false;
+  }
+  return valid ? callBound(callee, args, call.getRange()) : Value();
+}
+
+Value Analyzer::callBound(const Callee &callee, llvm::ArrayRef<Value> args,
+                          SourceRange range) {
+  llvm::SmallVector<Value, 4> converted;
+  for (auto [arg, dtype] : llvm::zip_equal(args, callee.paramTypes)) {
+    Expr *value =
+        convertImplicitly(arg, dtype, Conversion::Store,
+                          "an argument of '" + callee.name() + "'", {});
+    if (!value)
+      return {};
+    converted.push_back(value);
+  }
+  Value result = elementwise(*callee.builtin, converted, range);
+  return convertImplicitly(result, *callee.resultType, Conversion::Store,
+                           "the result of '" + callee.name() + "'", {});
 }
 
 Value Analyzer::callBuiltin(const ast::CallExpr &call, const Builtin &builtin) {
@@ -195,23 +244,31 @@ Value Analyzer::combine(BinaryOp op, StringRef name, Value a, Value b,
   return foldLiteral(node, literal);
 }
 
+bool Analyzer::isExactIn(const Value &value, DType dtype) {
+  if (const Choice *choice = value.choice)
+    return isExactIn(choice->onTrue, dtype) &&
+           isExactIn(choice->onFalse, dtype);
+  if (!isFloat(dtype) && isFloat(value.dtype()))
+    return false;
+  Expr *converted = convert(value, dtype);
+  return isSameNumber(*convert(Value(converted), value.dtype()), *value.expr);
+}
+
 /// Choosing is not arithmetic: two values of one storage type stay in it, and a
 /// number does so beside one if that type has it.
 bool Analyzer::unifyChoices(Value &a, Value &b) {
   if (!a || !b)
     return false;
-  if (!a.literal && !b.literal && a.dtype() == b.dtype())
+  if (!a.adapts() && !b.adapts() && a.dtype() == b.dtype())
     return true;
-  if (a.literal != b.literal) {
-    Value &literal = a.literal ? a : b;
-    DType dtype = a.literal ? b.dtype() : a.dtype();
-    if (dtype != DType::Bool && (isFloat(dtype) || !isFloat(literal.dtype()))) {
-      Expr *converted = convert(literal, dtype);
-      Expr *back = convert(Value(converted), literal.dtype());
-      if (isSameNumber(*back, *literal.expr)) {
-        literal = converted;
-        return true;
-      }
+  if (a.adapts() != b.adapts()) {
+    Value &number = a.adapts() ? a : b;
+    DType dtype = a.adapts() ? b.dtype() : a.dtype();
+    if (dtype != DType::Bool && isExactIn(number, dtype)) {
+      if (isFloat(dtype) && !isFloat(number.dtype()))
+        warnIfTruncated(number);
+      number = convert(number, dtype);
+      return true;
     }
   }
   return unify(a, b, "'where'", /*allowBool=*/true);
@@ -221,23 +278,20 @@ Value Analyzer::whereCall(Value condition, Value a, Value b,
                           SourceRange range) {
   if (!requireBool(condition, "the condition of 'where'"))
     return {};
-  bool literal = a && b && a.literal && b.literal;
+  bool decided = llvm::isa<BoolConst>(condition.expr);
+  if (a.adapts() && b.adapts() && !(decided && a.literal && b.literal)) {
+    if (isFloat(a.dtype()) != isFloat(b.dtype()))
+      warnIfTruncated(isFloat(a.dtype()) ? b : a);
+    if (isFloat(a.dtype()) || isFloat(b.dtype())) {
+      a = asFloatLiteral(a);
+      b = asFloatLiteral(b);
+    }
+    return makeChoice(condition.expr, a, b, range);
+  }
+  bool literal = a.literal && b.literal;
   if (!unifyChoices(a, b))
     return {};
-  if (literal && !llvm::isa<BoolConst>(condition.expr)) {
-    a = settle(a);
-    b = settle(b);
-    literal = false;
-  }
-  auto *node = make<Where>(range);
-  node->condition = condition.expr;
-  node->onTrue = a.expr;
-  node->onFalse = b.expr;
-  // The chosen values say the order before the condition does.
-  node->type = a.type();
-  joinAxes(node->type.axes, b.type().axes);
-  joinAxes(node->type.axes, condition.type().axes);
-  return foldLiteral(node, literal);
+  return foldLiteral(makeWhere(condition.expr, a.expr, b.expr, range), literal);
 }
 
 Value Analyzer::randomCall(const ast::CallExpr &call) {

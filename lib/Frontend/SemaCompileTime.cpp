@@ -69,8 +69,25 @@ void Analyzer::defineCt(const ast::CtParam &param, const CtValue *value) {
     symbol.ctInt = value->ctInt;
     symbol.ctDType = value->ctDType;
     symbol.callee = value->callee;
+    bindBuiltin(param, symbol.callee);
   }
   define(symbol);
+}
+
+/// A builtin that is passed on keeps to the types of the first parameter: from
+/// there on it is a function of these.
+void Analyzer::bindBuiltin(const ast::CtParam &param, Callee &callee) {
+  if (!callee.builtin || callee.resultType)
+    return;
+  llvm::SmallVector<DType, 2> types;
+  for (const ast::TypeSpec &type : param.fnParams)
+    if (std::optional<DType> dtype = resolveDType(type))
+      types.push_back(*dtype);
+  std::optional<DType> result = resolveDType(param.fnResult);
+  if (!result || types.size() != param.fnParams.size())
+    return;
+  callee.paramTypes = types;
+  callee.resultType = result;
 }
 
 bool Analyzer::checkFnMatches(const ast::CtParam &param, const Callee &callee,
@@ -83,7 +100,19 @@ bool Analyzer::checkFnMatches(const ast::CtParam &param, const Callee &callee,
   for (const ast::TypeSpec &type : param.fnParams)
     expected += (&type == param.fnParams.begin() ? "" : ", ") + typeName(type);
   expected += ") -> " + typeName(param.fnResult);
-  if (callee.builtin) {
+  auto same = [&](const std::optional<DType> &a, const ast::TypeSpec &b) {
+    // Types that are parameters themselves are compared when called.
+    return !a || !b.dtype || *a == *b.dtype;
+  };
+  if (callee.resultType) {
+    matches = callee.paramTypes.size() == param.fnParams.size() &&
+              same(callee.resultType, param.fnResult);
+    for (auto [i, type] : llvm::enumerate(callee.paramTypes)) {
+      matches = matches && same(type, param.fnParams[i]);
+      found += (i > 0 ? ", " : "") + dtypeName(type).str();
+    }
+    found += ") -> " + dtypeName(*callee.resultType).str();
+  } else if (callee.builtin) {
     const Builtin &builtin = *callee.builtin;
     size_t count = param.fnParams.size();
     auto isFloating = [&](const ast::TypeSpec &type) {
@@ -97,15 +126,12 @@ bool Analyzer::checkFnMatches(const ast::CtParam &param, const Callee &callee,
               isFloating(param.fnResult);
     found = builtin.usage.str();
   } else {
-    // Types that are parameters themselves are compared when called.
-    auto same = [&](const ast::TypeSpec &a, const ast::TypeSpec &b) {
-      return !a.dtype || !b.dtype || *a.dtype == *b.dtype;
-    };
     const ast::FnDecl &fn = *callee.fn;
     matches = fn.getParams().size() == param.fnParams.size() &&
-              same(fn.getResult(), param.fnResult);
+              same(fn.getResult().dtype, param.fnResult);
     for (size_t i = 0; i < fn.getParams().size(); ++i) {
-      matches = matches && same(fn.getParams()[i].type, param.fnParams[i]);
+      matches =
+          matches && same(fn.getParams()[i].type.dtype, param.fnParams[i]);
       found += (i > 0 ? ", " : "") + typeName(fn.getParams()[i].type);
     }
     found += ") -> " + typeName(fn.getResult());

@@ -180,6 +180,9 @@ bool Analyzer::requireBool(Value value, const Twine &what) {
 }
 
 Value Analyzer::negate(Value operand, SourceRange range) {
+  if (const Choice *choice = operand.choice)
+    return makeChoice(choice->condition, negate(choice->onTrue, range),
+                      negate(choice->onFalse, range), range);
   bool literal = operand.literal;
   if (!toNumber(operand, "the operand of '-'"))
     return {};
@@ -191,6 +194,7 @@ Value Analyzer::negate(Value operand, SourceRange range) {
   if (result.literal) {
     result.digits = operand.digits;
     result.negative = !operand.negative;
+    result.truncated = operand.truncated;
   }
   return result;
 }
@@ -324,10 +328,33 @@ static BinaryOp typedOp(ast::BinaryOp op, bool floats) {
   llvm_unreachable("not a binary operator");
 }
 
+/// Whether the quotient of two integer literals has a fraction.
+static bool leavesRemainder(const Value &a, const Value &b) {
+  const auto *dividend = dyn_cast<IntConst>(a.expr);
+  const auto *divisor = dyn_cast<IntConst>(b.expr);
+  return dividend && divisor && divisor->value != 0 && divisor->value != -1 &&
+         dividend->value % divisor->value != 0;
+}
+
 Value Analyzer::binary(ast::BinaryOp op, Value a, Value b, SourceRange range) {
   std::string what = ("'" + ast::spelling(op) + "'").str();
   bool equality = op == ast::BinaryOp::Eq || op == ast::BinaryOp::Ne;
   bool literal = a && b && a.literal && b.literal;
+  // A choice among numbers, and a number: a choice among two results.
+  if (!ast::isComparison(op) && a.adapts() && b.adapts() && !literal &&
+      (a.literal || b.literal)) {
+    const Choice &choice = a.choice ? *a.choice : *b.choice;
+    auto apply = [&](Value chosen) {
+      return binary(op, a.choice ? chosen : a, b.choice ? chosen : b, range);
+    };
+    Value onTrue = apply(choice.onTrue);
+    Value onFalse = onTrue ? apply(choice.onFalse) : Value();
+    if (!onTrue || !onFalse)
+      return {};
+    if (onTrue.adapts() && onFalse.adapts())
+      return makeChoice(choice.condition, onTrue, onFalse, range);
+  }
+  SourceRange truncated = a.truncated.isValid() ? a.truncated : b.truncated;
   if (!unify(a, b, what, /*allowBool=*/equality))
     return {};
   bool floats = isFloat(a.dtype());
@@ -347,7 +374,12 @@ Value Analyzer::binary(ast::BinaryOp op, Value a, Value b, SourceRange range) {
   joinAxes(node->type.axes, b.type().axes);
   if (ast::isComparison(op))
     node->type.dtype = DType::Bool;
-  return foldLiteral(node, literal);
+  Value result = foldLiteral(node, literal);
+  if (result.literal && !floats)
+    result.truncated = node->op == BinaryOp::FloorDiv && leavesRemainder(a, b)
+                           ? range
+                           : truncated;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -360,7 +392,7 @@ Value Analyzer::analyzeCast(const ast::CastExpr &cast) {
   if (!operand || !dtype)
     return {};
   if (operand.dtype() == *dtype && !operand.literal)
-    return operand;
+    return operand.expr;
   Expr *result = convert(operand, *dtype);
   // An i64 literal is of its type already, but no longer without one.
   return Value(result);

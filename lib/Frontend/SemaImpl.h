@@ -39,6 +39,8 @@ namespace tilec::sema {
 
 using namespace tilec::typed;
 
+struct Choice;
+
 /// An analyzed expression, or null.
 struct Value {
   Expr *expr = nullptr;
@@ -48,19 +50,38 @@ struct Value {
   /// For a float written in the source: its digits, to be rounded only once.
   llvm::StringRef digits;
   bool negative = false;
+  /// Of an integer literal: the first division on the way to it that left a
+  /// remainder.
+  SourceRange truncated;
+  /// A `where` of literals, which adapts as they do; `expr` is what it is
+  /// without anything to adapt to, i64 or f32.
+  const Choice *choice = nullptr;
 
   Value() = default;
   Value(Expr *expr) : expr(expr) {}
   explicit operator bool() const { return expr != nullptr; }
+  /// Takes the type of what it meets.
+  bool adapts() const { return literal || choice; }
   const ValueType &type() const { return expr->type; }
   DType dtype() const { return expr->type.dtype; }
   SourceRange range() const { return expr->range; }
+};
+
+/// The operands of a `where` whose choices are literals or choices themselves,
+/// both integers or both floats.
+struct Choice {
+  Expr *condition = nullptr;
+  Value onTrue, onFalse;
 };
 
 /// What a name of a function is bound to: one of the program or a builtin.
 struct Callee {
   const ast::FnDecl *fn = nullptr;
   const Builtin *builtin = nullptr;
+  /// Of a builtin that is the value of a compile-time parameter: the types of
+  /// that parameter, to which it keeps as a declared function would.
+  llvm::SmallVector<DType, 2> paramTypes = {};
+  std::optional<DType> resultType = std::nullopt;
   explicit operator bool() const { return fn || builtin; }
   llvm::StringRef name() const {
     return fn ? fn->getName() : llvm::StringRef(builtin->name);
@@ -134,7 +155,7 @@ public:
 private:
   //===--- Messages (SemaScope.cpp) ---------------------------------------===//
 
-  /// Reports once: the same function is analyzed wherever it is inlined.
+  /// Both report once: the same function is analyzed wherever it is inlined.
   Diagnostic &error(SourceRange range, const llvm::Twine &message);
   Diagnostic &warning(SourceRange range, const llvm::Twine &message);
   /// Reports, in the kernel, that inlining went past a limit at `range`.
@@ -178,6 +199,7 @@ private:
                            const CompileTimeArgs &args);
   void analyzeDefault(const ast::Param &param, Param &typedParam);
   void analyzeRequirements(const ast::KernelDecl &decl);
+  void warnIfNothingIsWritten();
   /// True if `expr` can be computed before a launch; else an error.
   bool checkLaunchConstant(Expr &expr, const llvm::Twine &what);
   Axis *wholeAxis(Dimension *dim);
@@ -244,8 +266,19 @@ private:
   /// If all operands are constants: the constant `expr` is, else `expr`.
   Expr *fold(Expr *expr);
   Value foldLiteral(Expr *expr, bool literal);
-  /// Makes a literal i64 or f32.
+  /// Makes what adapts i64 or f32.
   Value settle(Value value);
+  /// Makes an integer that adapts a float that does.
+  Value asFloatLiteral(Value value);
+  /// `where(condition, onTrue, onFalse)` for operands of one element type.
+  Expr *makeWhere(Expr *condition, Expr *onTrue, Expr *onFalse,
+                  SourceRange range);
+  /// The same of two values that adapt.
+  Value makeChoice(Expr *condition, Value onTrue, Value onFalse,
+                   SourceRange range);
+  /// Warns of a quotient of integers that lost its fraction, and now becomes a
+  /// float without having been asked to.
+  void warnIfTruncated(const Value &value);
   /// `value` as `dtype`; the conversion must be allowed.
   Expr *convert(Value value, DType dtype);
   /// Where a conversion need not be written: storing may round, assigning to a
@@ -286,6 +319,9 @@ private:
                             AccessKind kind, Index &index);
   bool addIndexAxes(Place &place, const Index &index);
   bool checkReadable(const Param &param, SourceRange range);
+  /// Warns of a tile of one dimension as a subscript of another.
+  void warnIfForeign(const LoopVar &var, const Param &param, unsigned dim,
+                     AccessKind kind, SourceRange range);
   Value load(const Place &place);
   /// `target op= expr` for a tensor.
   void store(const ast::Target &target, Param *param,
@@ -304,6 +340,10 @@ private:
 
   Value analyzeCall(const ast::CallExpr &call);
   Value callBuiltin(const ast::CallExpr &call, const Builtin &builtin);
+  /// Calls a builtin by the name of a compile-time parameter.
+  Value callBound(const ast::CallExpr &call, const Callee &callee);
+  Value callBound(const Callee &callee, llvm::ArrayRef<Value> args,
+                  SourceRange range);
   bool checkArguments(const ast::CallExpr &call, const Builtin &builtin);
   /// A builtin that works element by element on `args`, all analyzed.
   Value elementwise(const Builtin &builtin, llvm::ArrayRef<Value> args,
@@ -313,6 +353,8 @@ private:
   Value combine(BinaryOp op, llvm::StringRef name, Value a, Value b,
                 SourceRange range);
   bool unifyChoices(Value &a, Value &b);
+  /// Whether a value that adapts is, in all its choices, one of `dtype`.
+  bool isExactIn(const Value &value, DType dtype);
   Value whereCall(Value condition, Value a, Value b, SourceRange range);
   Value randomCall(const ast::CallExpr &call);
   Value reduceCall(const ast::CallExpr &call, const Builtin &builtin);
@@ -327,6 +369,11 @@ private:
                      llvm::SmallVectorImpl<Axis *> &axes);
   void reportMissingAxis(const ast::TypeArg &arg, Axis *axis, Value operand,
                          llvm::StringRef what);
+  /// Warns of axes that are tiles and were not named.
+  void warnIfOverTiles(const ast::CallExpr &call, Value operand,
+                       llvm::ArrayRef<Axis *> axes);
+  /// Whether the results of all tiles of `axis` are put together on the spot.
+  bool isAddedUp(const ast::CallExpr &call, const Axis &axis);
 
   //===--- Attention and lambdas (SemaAttention.cpp) ----------------------===//
 
@@ -381,6 +428,8 @@ private:
   std::optional<CtValue> ctFromDefault(const ast::CtParam &param);
   bool checkFnMatches(const ast::CtParam &param, const Callee &callee,
                       SourceRange range);
+  /// Gives a builtin the types of the parameter whose value it is.
+  void bindBuiltin(const ast::CtParam &param, Callee &callee);
   /// Null: a mistake was reported.
   void defineCt(const ast::CtParam &param, const CtValue *value);
 
@@ -401,6 +450,9 @@ private:
   std::unique_ptr<Kernel> kernel;
   Environment *env = nullptr;
   Body *body = nullptr; // Where statements go.
+  /// The assignment that is being analyzed.
+  const ast::AssignStmt *assignment = nullptr;
+  bool inLoopCondition = false;
   llvm::DenseMap<Dimension *, Axis *> wholeAxes;
   llvm::StringMap<Axis *> constantAxes;
   /// Grid and loop variables a scalar variable was computed from.

@@ -30,6 +30,8 @@ Value Analyzer::call(const Callee &callee,
   size_t minArgs, maxArgs;
   if (callee.fn) {
     minArgs = maxArgs = callee.fn->getParams().size();
+  } else if (callee.resultType) {
+    minArgs = maxArgs = callee.paramTypes.size();
   } else {
     minArgs = callee.builtin->minArgs;
     maxArgs = callee.builtin->maxArgs;
@@ -45,6 +47,8 @@ Value Analyzer::call(const Callee &callee,
     diagnostic.remedy("a lambda can call it with other arguments");
     return {};
   }
+  if (callee.resultType)
+    return callBound(callee, args, range);
   return callee.fn ? inlineFn(*callee.fn, typeArgs, args, range)
                    : elementwise(*callee.builtin, args, range);
 }

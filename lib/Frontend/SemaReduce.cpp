@@ -66,6 +66,7 @@ bool Analyzer::reductionAxes(const ast::CallExpr &call, Value operand,
       return false;
     }
     axes.assign(operand.type().axes.begin(), operand.type().axes.end());
+    warnIfOverTiles(call, operand, axes);
     return true;
   }
   if (single && call.getTypeArgs().size() > 1) {
@@ -92,6 +93,65 @@ bool Analyzer::reductionAxes(const ast::CallExpr &call, Value operand,
     }
   }
   return valid;
+}
+
+void Analyzer::warnIfOverTiles(const ast::CallExpr &call, Value operand,
+                               llvm::ArrayRef<Axis *> axes) {
+  // An iteration that is not made is no result.
+  if (inLoopCondition)
+    return;
+  llvm::SmallVector<StringRef, 4> named;
+  const Axis *tile = nullptr;
+  for (const Axis *axis : axes) {
+    if (axis->isTile() && !isAddedUp(call, *axis))
+      tile = tile ? tile : axis;
+    else
+      named.push_back(axis->name);
+  }
+  if (!tile)
+    return;
+  StringRef name = call.getCallee();
+  auto spell = [&](llvm::ArrayRef<StringRef> names) {
+    return (name + "<" + joinNames(names, ", ") + ">(...)").str();
+  };
+  std::string all = spell(axisNames(axes));
+  warning(call.getRange(), "'" + name +
+                               "' names no axes, so it goes over the tile '" +
+                               tile->name +
+                               "' too: what it gives depends on the size of "
+                               "tiles")
+      .note(operand.range(), "found " + describe(operand.type()))
+      .note(tile->var->range, "'" + tile->name + "' is a tile")
+      .remedy(named.empty()
+                  ? "if the positions of one tile are meant, write " + all
+                  : "write " + spell(named) + ", or " + all +
+                        " if the positions of one tile are meant");
+}
+
+bool Analyzer::isAddedUp(const ast::CallExpr &call, const Axis &axis) {
+  if (!assignment || assignment->getOp() != ast::AssignOp::Add ||
+      assignment->getValue() != &call || call.getCallee() != "sum")
+    return false;
+  const ast::Target &target = assignment->getTargets().front();
+  auto isAxis = [&](const ast::Subscript &subscript) {
+    const auto *name = llvm::dyn_cast_or_null<ast::NameExpr>(subscript.index);
+    return name && name->getName() == axis.name;
+  };
+  // Each scope is within those before it.
+  auto scopeOf = [&](StringRef name) {
+    size_t scope = env->scopes.size();
+    while (scope > 0 && !env->scopes[scope - 1].count(name))
+      --scope;
+    return scope;
+  };
+  const Symbol *symbol = lookup(target.name.name);
+  if (!symbol)
+    return false;
+  if (symbol->kind == Symbol::Kind::Param)
+    return symbol->param->access == ast::Access::Add &&
+           llvm::none_of(target.subscripts, isAxis);
+  return symbol->kind == Symbol::Kind::Var &&
+         scopeOf(target.name.name) < scopeOf(axis.name);
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,9 +50,12 @@ void Analyzer::analyzeAssign(const ast::AssignStmt &stmt) {
     return analyzeTwoTargets(stmt);
   const ast::Target &target = stmt.getTargets().front();
   const Symbol *symbol = lookup(target.name.name);
+  assignment = &stmt;
   if (symbol && symbol->kind == Symbol::Kind::Param && symbol->param->isTensor)
-    return store(target, symbol->param, stmt);
-  assignVariable(stmt, target);
+    store(target, symbol->param, stmt);
+  else
+    assignVariable(stmt, target);
+  assignment = nullptr;
 }
 
 void Analyzer::reportNotAssignable(const ast::Target &target,
@@ -341,9 +344,12 @@ void Analyzer::analyzeFor(const ast::ForStmt &stmt, unsigned binding) {
   if (binding + 1 < stmt.getBindings().size()) {
     analyzeFor(stmt, binding + 1);
   } else {
-    if (stmt.getCondition())
+    if (stmt.getCondition()) {
+      inLoopCondition = true;
       loop->condition =
           analyzeCondition(stmt.getCondition(), "the condition of 'for'").expr;
+      inLoopCondition = false;
+    }
     analyzeBlock(stmt.getBody()->getStmts());
   }
   body = outer;

@@ -170,14 +170,20 @@ static bool fits(int64_t value, DType dtype) {
   return value >= range.min && value <= range.max;
 }
 
-/// The type a literal takes beside an operand of type `other`.
-static DType literalType(const Value &literal, DType other) {
-  if (isFloat(literal.dtype()))
-    return other == DType::F64 ? DType::F64 : DType::F32;
-  if (isFloat(other))
+/// Whether every value of `value`, which adapts and is an integer, is one of
+/// `dtype`.
+static bool fits(const Value &value, DType dtype) {
+  if (value.choice)
+    return fits(value.choice->onTrue, dtype) &&
+           fits(value.choice->onFalse, dtype);
+  return fits(cast<IntConst>(value.expr)->value, dtype);
+}
+
+/// The type that what adapts takes beside an operand of type `other`.
+static DType adaptedType(const Value &value, DType other) {
+  if (isFloat(value.dtype()) || isFloat(other))
     return other == DType::F64 ? DType::F64 : DType::F32;
   // A number that i32 cannot hold makes the operation one of i64.
-  int64_t value = cast<IntConst>(literal.expr)->value;
   return other == DType::I64 || !fits(value, DType::I32) ? DType::I64
                                                          : DType::I32;
 }
@@ -200,6 +206,8 @@ bool Analyzer::toNumber(Value &value, const Twine &what) {
 bool Analyzer::toReal(Value &value, const Twine &what) {
   if (!toNumber(value, what))
     return false;
+  if (!isFloat(value.dtype()))
+    warnIfTruncated(value);
   if (value.literal) {
     // Stays a literal, so that rsqrt(128) is computed once and in double.
     if (!isFloat(value.dtype())) {
@@ -232,18 +240,25 @@ bool Analyzer::unify(Value &a, Value &b, const Twine &what, bool allowBool) {
                       "i32(...), or choose values with where(...)");
     return false;
   }
+  if (isFloat(a.dtype()) != isFloat(b.dtype()))
+    warnIfTruncated(isFloat(a.dtype()) ? b : a);
   if (a.literal && b.literal) {
     if (isFloat(a.dtype()) != isFloat(b.dtype())) {
       Value &integer = isFloat(a.dtype()) ? b : a;
-      integer.expr = convert(Value(integer.expr), DType::F64);
+      integer = asFloatLiteral(integer);
     }
     return true;
   }
+  // There is nothing to adapt to.
+  if (a.adapts() && b.adapts()) {
+    a = settle(a);
+    b = settle(b);
+  }
   DType dtype;
-  if (a.literal)
-    dtype = commonType(b.dtype(), literalType(a, b.dtype()));
-  else if (b.literal)
-    dtype = commonType(a.dtype(), literalType(b, a.dtype()));
+  if (a.adapts())
+    dtype = commonType(b.dtype(), adaptedType(a, b.dtype()));
+  else if (b.adapts())
+    dtype = commonType(a.dtype(), adaptedType(b, a.dtype()));
   else
     dtype = commonType(a.dtype(), b.dtype());
   a = convert(a, dtype);
@@ -251,11 +266,74 @@ bool Analyzer::unify(Value &a, Value &b, const Twine &what, bool allowBool) {
   return true;
 }
 
+Value Analyzer::asFloatLiteral(Value value) {
+  if (isFloat(value.dtype()))
+    return value;
+  if (const Choice *choice = value.choice)
+    return makeChoice(choice->condition, asFloatLiteral(choice->onTrue),
+                      asFloatLiteral(choice->onFalse), value.range());
+  Value result = convert(Value(value.expr), DType::F64);
+  result.literal = true;
+  return result;
+}
+
+Expr *Analyzer::makeWhere(Expr *condition, Expr *onTrue, Expr *onFalse,
+                          SourceRange range) {
+  auto *node = make<Where>(range);
+  node->condition = condition;
+  node->onTrue = onTrue;
+  node->onFalse = onFalse;
+  // The chosen values say the order before the condition does.
+  node->type = onTrue->type;
+  joinAxes(node->type.axes, onFalse->type.axes);
+  joinAxes(node->type.axes, condition->type.axes);
+  return node;
+}
+
+Value Analyzer::makeChoice(Expr *condition, Value onTrue, Value onFalse,
+                           SourceRange range) {
+  auto *choice = kernel->arena.make<Choice>();
+  choice->condition = condition;
+  choice->onTrue = onTrue;
+  choice->onFalse = onFalse;
+  Value result =
+      makeWhere(condition, settle(onTrue).expr, settle(onFalse).expr, range);
+  result.choice = choice;
+  return result;
+}
+
+void Analyzer::warnIfTruncated(const Value &value) {
+  if (value.choice) {
+    warnIfTruncated(value.choice->onTrue);
+    warnIfTruncated(value.choice->onFalse);
+    return;
+  }
+  SourceRange range = value.truncated;
+  // One over an extent, known or not, is 0.
+  const auto *quotient = llvm::dyn_cast<Binary>(value.expr);
+  if (quotient && quotient->op == BinaryOp::FloorDiv)
+    if (const auto *dividend = llvm::dyn_cast<IntConst>(quotient->lhs);
+        dividend && dividend->value == 1)
+      range = quotient->range;
+  if (!range.isValid())
+    return;
+  StringRef text = diags.getSources().getText(range);
+  warning(range, "'" + text +
+                     "' is a division of integers, which drops the fraction, "
+                     "and is used as a float")
+      .remedy("to keep the fraction make one of the two a float, as in '1.0 / "
+              "2'; if the whole number is meant, write f32(" +
+              text + ")");
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
 
 Expr *Analyzer::convert(Value value, DType dtype) {
+  if (const Choice *choice = value.choice; choice && value.dtype() != dtype)
+    return makeWhere(choice->condition, convert(choice->onTrue, dtype),
+                     convert(choice->onFalse, dtype), value.range());
   if (value.literal && !value.digits.empty() && isFloat(dtype))
     return constant(ScalarValue::ofFloat(
                         parseFloat(value.digits, value.negative, dtype), dtype),
@@ -270,7 +348,7 @@ Expr *Analyzer::convert(Value value, DType dtype) {
 }
 
 Value Analyzer::settle(Value value) {
-  if (!value || !value.literal)
+  if (!value || !value.adapts())
     return value;
   return convert(value, isFloat(value.dtype()) ? DType::F32 : DType::I64);
 }
@@ -292,6 +370,9 @@ static bool widens(DType from, DType to) {
 }
 
 static bool convertsImplicitly(const Value &value, DType to, bool isStore) {
+  if (value.choice)
+    return convertsImplicitly(value.choice->onTrue, to, isStore) &&
+           convertsImplicitly(value.choice->onFalse, to, isStore);
   DType from = value.dtype();
   if (from == DType::Bool || to == DType::Bool)
     return from == to;
@@ -309,8 +390,18 @@ Expr *Analyzer::convertImplicitly(Value value, DType dtype, Conversion how,
                                   const Twine &what, SourceRange declared) {
   if (!value)
     return nullptr;
-  if (convertsImplicitly(value, dtype, how == Conversion::Store))
+  if (convertsImplicitly(value, dtype, how == Conversion::Store)) {
+    if (isFloat(dtype) && !isFloat(value.dtype()))
+      warnIfTruncated(value);
     return convert(value, dtype);
+  }
+  // The choice that does not fit is what there is to say something about.
+  if (const Choice *choice = value.choice) {
+    bool isFirst =
+        !convertsImplicitly(choice->onTrue, dtype, how == Conversion::Store);
+    return convertImplicitly(isFirst ? choice->onTrue : choice->onFalse, dtype,
+                             how, what, declared);
+  }
   StringRef to = dtypeName(dtype);
   const auto *number = llvm::dyn_cast<IntConst>(value.expr);
   if (value.literal && number && isInteger(dtype)) {
