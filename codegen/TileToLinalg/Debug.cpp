@@ -119,8 +119,15 @@ void KernelLowering::lower(tile::PrintOp op) {
   Type i64 = b.getI64Type();
   // With a value number of -1 the label is printed alone.
   if (op.getValues().empty())
-    callRuntime(runtime::kPrint, {context, constantInt(i64, site),
-                                  constantInt(i64, -1), constantInt(i64, 0)});
+    callRuntime(runtime::kPrint,
+                {context, constantInt(i64, site), constantInt(i64, -1),
+                 constantInt(i64, 0), constantInt(i64, 0)});
+  auto addressOf = [&](Value memory) -> Value {
+    Value address =
+        memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+    return arith::IndexCastOp::create(b, loc, i64, address);
+  };
+  OperandRange valid = op.getValid();
   for (auto [number, printed] : llvm::enumerate(op.getValues())) {
     // The run time reads the elements from memory, in row-major order. An i1
     // goes there as a byte.
@@ -147,11 +154,22 @@ void KernelLowering::lower(tile::PrintOp op) {
     } else {
       memref::StoreOp::create(b, loc, convert(printed), memory);
     }
-    Value address =
-        memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
+    // How many elements there are along each axis; all of them if it says
+    // nothing.
+    Value extents = constantInt(i64, 0);
+    if (!valid.empty() && !shape.empty()) {
+      int64_t rank = int64_t(shape.size());
+      Value list = memref::AllocOp::create(b, loc, MemRefType::get(rank, i64));
+      for (auto [axis, extent] : llvm::enumerate(valid.take_front(rank)))
+        memref::StoreOp::create(
+            b, loc, arith::IndexCastOp::create(b, loc, i64, extent), list,
+            ValueRange(arith::ConstantIndexOp::create(b, loc, int64_t(axis))));
+      valid = valid.drop_front(rank);
+      extents = addressOf(list);
+    }
     callRuntime(runtime::kPrint,
                 {context, constantInt(i64, site), constantInt(i64, number),
-                 arith::IndexCastOp::create(b, loc, i64, address)});
+                 addressOf(memory), extents});
   }
 }
 

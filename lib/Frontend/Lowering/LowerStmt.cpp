@@ -215,17 +215,20 @@ void KernelLowering::lowerIf(const typed::If *branch) {
 //===----------------------------------------------------------------------===//
 
 void KernelLowering::lowerPrint(const typed::Print *print) {
-  SmallVector<Value> values;
+  SmallVector<Value> values, limits;
+  AxisList axes; // Of all values.
   for (const typed::Expr *expr : print->values) {
     TileValue value = lowerExpr(expr);
-    // What lies outside the axes is nobody's business, and differs by target.
-    value = selectValid(value, value.axes, tile::Pad::Zero);
     // i8 would print as signed.
     if (expr->type.dtype == DType::U8)
       value.value = convertInt(value.value, DType::U8, DType::I32);
     values.push_back(value.value);
+    for (typed::Axis *axis : value.axes) {
+      axes.push_back(axis);
+      limits.push_back(partialExtent(axis));
+    }
   }
-  tile::PrintOp::create(b, print->label, values);
+  tile::PrintOp::create(b, print->label, values, validOperands(axes, limits));
 }
 
 void KernelLowering::lowerAssert(const typed::Assert *assertion) {

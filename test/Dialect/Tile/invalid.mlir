@@ -755,6 +755,16 @@ tile.kernel @k(%s: f64) {
   tile.return
 }
 
+// -----
+
+tile.kernel @k(%g: i64) {
+  %c2 = arith.constant 2 : index
+  %x = arith.constant dense<0> : tensor<4x8xi64>
+  // expected-error@+1 {{'tile.print' op expected no valid extent or one per axis of the tiles (2), found 1}}
+  tile.print "x", %g, %x valid[%c2] : i64, tensor<4x8xi64>
+  tile.return
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -159,6 +159,11 @@ tile.kernel @attention(%Q: !tile.view<?x128xbf16>, %K: !tile.view<?x128xbf16>,
 // CHECK-LABEL: tile.kernel @debug
 tile.kernel @debug(%g: i64, %on: i1) {
   %c4 = arith.constant 4 : index
+  %x = arith.constant dense<0.0> : tensor<8x4xf32>
+  // CHECK: tile.print "x", %{{.*}}, %{{.*}} valid[%{{.*}}, %{{.*}}] : tensor<8x4xf32>, i64
+  tile.print "x", %x, %g valid[%c4, %c4] : tensor<8x4xf32>, i64
+  // CHECK: tile.print "x", %{{.*}} {note} : tensor<8x4xf32>
+  tile.print "x", %x {note} : tensor<8x4xf32>
   // CHECK: tile.in_bounds %{{.*}} of %{{.*}}
   %0 = tile.in_bounds %g of %c4
   // CHECK: tile.in_bounds %{{.*}} of %{{.*}} if %{{.*}}
