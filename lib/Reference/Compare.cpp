@@ -4,6 +4,18 @@
 // other half of a rounding interval is one unit off), plus what f32 arithmetic
 // and reassociated sums leave, relative to the largest magnitude in the array.
 //
+// An element of an `add` parameter narrower than f32 is rounded after each of
+// its n additions. With u half a unit in the last place of 1, x_i the addends,
+// s_0 the first value and S = |s_0| + sum |x_i|, rounding a partial sum s + x
+// is off by at most u |s + x| <= u S; and by at most |x|, since s is a number
+// of the type. So in any order the result is within
+//
+//     min(n u, 1) S
+//
+// of the sum (N. Higham, Accuracy and Stability of Numerical Algorithms,
+// section 4.2, has the first half), plus 2 u |x_i| for every addend that an
+// error before it made round to the other neighbor.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Frontend/TypedVisitor.h"
@@ -36,8 +48,33 @@ DType tilec::coarsestFloat(const typed::Kernel &kernel) {
   return coarsest;
 }
 
+namespace {
+/// What rounding after each addition allows for one element.
+struct AdditionBound {
+  double error = 0;
+  /// Partial sums may be infinite, or NaN from two infinities.
+  bool mayOverflow = false;
+};
+} // namespace
+
+static AdditionBound additionBound(const Additions *additions, DType dtype,
+                                   int64_t i) {
+  if (!additions || !isNarrowFloat(dtype))
+    return {};
+  const FloatFormat &format = floatFormat(dtype);
+  double magnitude = additions->magnitudes[i];
+  // Without an addend there is no rounding; with an infinite one, no bound.
+  if (additions->counts[i] == 0 || !std::isfinite(magnitude))
+    return {};
+  double unit = format.epsilon / 2;
+  double count = additions->counts[i];
+  return {(std::min(count * unit, 1.0) + 2 * unit) * magnitude,
+          magnitude > format.maxFinite};
+}
+
 Comparison tilec::compareArrays(const TensorView &actual,
-                                const TensorView &expected, DType coarsest) {
+                                const TensorView &expected, DType coarsest,
+                                const Additions *additions) {
   Comparison result;
   double largest = 0;
   forEachElement(expected, [&](void *element, int64_t) {
@@ -63,8 +100,11 @@ Comparison tilec::compareArrays(const TensorView &actual,
   });
   forEachElement(actual, [&](void *element, int64_t i) {
     double a = loadAsDouble(actual.dtype, element), b = wanted[i];
+    AdditionBound bound = additionBound(additions, actual.dtype, i);
     bool agrees;
-    if (std::isnan(a) || std::isnan(b)) {
+    if (bound.mayOverflow && !std::isfinite(a)) {
+      agrees = true;
+    } else if (std::isnan(a) || std::isnan(b)) {
       agrees = std::isnan(a) && std::isnan(b);
     } else if (std::isinf(a) || std::isinf(b)) {
       agrees = a == b;
@@ -72,9 +112,13 @@ Comparison tilec::compareArrays(const TensorView &actual,
       double error = std::fabs(a - b);
       double scale = std::max(std::fabs(b), largest * 1e-3);
       result.maxAbsolute = std::max(result.maxAbsolute, error);
-      if (scale > 0)
+      if (scale > 0) {
         result.maxRelative = std::max(result.maxRelative, error / scale);
-      agrees = error <= perElement * std::fabs(b) + perArray * largest;
+        result.tolerance = std::max(result.tolerance, perElement + perArray +
+                                                          bound.error / scale);
+      }
+      agrees =
+          error <= perElement * std::fabs(b) + perArray * largest + bound.error;
     }
     if (!agrees) {
       if (result.firstMismatch < 0)

@@ -6,19 +6,49 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Reference/Evaluator.h"
-#include "lib/Reference/Reference.h"
-#include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace tilec;
 using namespace tilec::reference;
 
 llvm::Error tilec::evaluateReference(const typed::Kernel &kernel,
-                                     const BoundLaunch &launch) {
-  Evaluator(kernel, launch).run();
+                                     const BoundLaunch &launch,
+                                     AdditionsByParam *additions) {
+  AdditionsByParam own;
+  Evaluator(kernel, launch, additions ? *additions : own).run();
   return llvm::Error::success();
 }
 
-void Evaluator::run() { runGrid(0); }
+void Evaluator::run() {
+  beginAdditions();
+  runGrid(0);
+  endAdditions();
+}
+
+/// Sums of floats are kept in double precision until the end: a kernel cannot
+/// read what it adds to.
+void Evaluator::beginAdditions() {
+  for (const typed::Param *param : kernel.params) {
+    if (param->access != ast::Access::Add || !isFloat(param->dtype))
+      continue;
+    Additions &added = additions[param];
+    forEachElement(tensor(*param), [&](void *element, int64_t) {
+      double value = loadAsDouble(param->dtype, element);
+      added.sums.push_back(value);
+      added.magnitudes.push_back(std::fabs(value));
+    });
+    added.counts.assign(added.sums.size(), 0);
+  }
+}
+
+void Evaluator::endAdditions() {
+  for (auto &[param, added] : additions)
+    forEachElement(tensor(*param),
+                   [&, dtype = param->dtype, &sums = added.sums](void *element,
+                                                                 int64_t i) {
+                     storeDouble(dtype, element, sums[i]);
+                   });
+}
 
 void Evaluator::runGrid(size_t depth) {
   if (depth == kernel.grid.size())
@@ -150,6 +180,8 @@ Value Evaluator::load(const typed::Load &expr) {
 
 void Evaluator::store(const typed::Store &stmt) {
   const TensorView &view = tensor(*stmt.param);
+  auto found = additions.find(stmt.param);
+  Additions *added = found == additions.end() ? nullptr : &found->second;
   Value value = evaluate(*stmt.value);
   Space space;
   llvm::SmallVector<Value, 4> at = positions(stmt.indices, space);
@@ -167,15 +199,23 @@ void Evaluator::store(const typed::Store &stmt) {
             return;
         }
         int64_t from = offsets.back();
-        if (isFloat(view.dtype))
-          view.setDouble(index, value.asDouble(from) +
-                                    (stmt.isAdd ? view.getDouble(index) : 0));
-        else
+        if (added) {
+          int64_t position = 0;
+          for (size_t d = 0; d < at.size(); ++d)
+            position = position * view.shape[d] + index[d];
+          double addend = value.asDouble(from);
+          added->sums[position] += addend;
+          added->magnitudes[position] += std::fabs(addend);
+          ++added->counts[position];
+        } else if (isFloat(view.dtype)) {
+          view.setDouble(index, value.asDouble(from));
+        } else {
           view.setInt(
               index,
               wrapTo(view.dtype,
                      static_cast<uint64_t>(value.ints[from]) +
                          (stmt.isAdd ? static_cast<uint64_t>(view.getInt(index))
                                      : 0)));
+        }
       });
 }

@@ -8,7 +8,7 @@
 #ifndef TILEC_REFERENCE_EVALUATOR_H
 #define TILEC_REFERENCE_EVALUATOR_H
 
-#include "lib/Launch/Launch.h"
+#include "lib/Reference/Reference.h"
 #include "lib/Reference/Value.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -16,8 +16,9 @@ namespace tilec::reference {
 
 class Evaluator {
 public:
-  Evaluator(const typed::Kernel &kernel, const BoundLaunch &launch)
-      : kernel(kernel), launch(launch) {}
+  Evaluator(const typed::Kernel &kernel, const BoundLaunch &launch,
+            AdditionsByParam &additions)
+      : kernel(kernel), launch(launch), additions(additions) {}
 
   void run();
 
@@ -28,6 +29,8 @@ private:
   void run(const typed::Stmt &stmt);
   void runLoop(const typed::LoopVar &var, llvm::function_ref<void()> body);
   void store(const typed::Store &store);
+  void beginAdditions();
+  void endAdditions();
   const TensorView &tensor(const typed::Param &param) const;
   /// The position in each dimension of a tensor as values, and the axes they
   /// have together.
@@ -61,6 +64,7 @@ private:
   };
   const typed::Kernel &kernel;
   const BoundLaunch &launch;
+  AdditionsByParam &additions;
   llvm::DenseMap<const typed::LoopVar *, LoopState> loops;
   llvm::DenseMap<const typed::Var *, Value> vars;
 };

@@ -14,16 +14,29 @@
 
 #include "lib/Frontend/TypedAST.h"
 #include "lib/Launch/Launch.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/Error.h"
+#include <vector>
 
 namespace tilec {
 
+/// What was added to the elements of a float tensor that is an `add` parameter,
+/// by the row-major positions of the elements.
+struct Additions {
+  std::vector<double> sums;       // The first value and all addends.
+  std::vector<double> magnitudes; // The same without signs.
+  std::vector<uint32_t> counts;   // Of the addends.
+};
+using AdditionsByParam = llvm::DenseMap<const typed::Param *, Additions>;
+
 /// Runs `kernel` on the arguments of `launch`, writing its outputs through
 /// their views. The schedule of the kernel must be settled (its tile sizes
-/// decide what one program sees, and must not change the result). Fails only if
-/// memory runs out.
+/// decide what one program sees, and must not change the result). Sums in
+/// `add` parameters are rounded once, when all is added; `additions` gets what
+/// went into them. Fails only if memory runs out.
 llvm::Error evaluateReference(const typed::Kernel &kernel,
-                              const BoundLaunch &launch);
+                              const BoundLaunch &launch,
+                              AdditionsByParam *additions = nullptr);
 
 /// How far two arrays are apart.
 struct Comparison {
@@ -31,7 +44,7 @@ struct Comparison {
   double maxRelative = 0; // |a - b| / max(|b|, the largest |b| * 1e-3).
   int64_t mismatches = 0; // Beyond the tolerance, or not both NaN or one inf.
   int64_t firstMismatch = -1; // Row-major position.
-  double tolerance = 0;
+  double tolerance = 0;       // Relative, of the element that has the largest.
   bool agrees() const { return mismatches == 0; }
 };
 
@@ -39,8 +52,10 @@ struct Comparison {
 /// to `actual`'s type and reassociating sums of f32 can explain. `coarsest` is
 /// the float type with the fewest significand bits that the kernel computes
 /// with: attention rounds its weights to the type of the values, for one.
+/// `additions`: what was added to the elements of an `add` parameter, each
+/// addend being followed by a rounding to `actual`'s type.
 Comparison compareArrays(const TensorView &actual, const TensorView &expected,
-                         DType coarsest);
+                         DType coarsest, const Additions *additions = nullptr);
 
 /// The float type with the fewest significand bits among a kernel's tensors and
 /// the values it computes; f64 if there is none.

@@ -129,17 +129,22 @@ bool Runner::compare(const BoundLaunch &bound, llvm::ArrayRef<Array> before) {
   for (const typed::Param *param : kernel->params)
     if (isOutput(*param))
       reference.args[param->index] = before[next++].view();
-  if (llvm::Error failed = evaluateReference(*kernel, reference)) {
+  AdditionsByParam additions;
+  if (llvm::Error failed = evaluateReference(*kernel, reference, &additions)) {
     reportError(program, kernel->range, "cannot evaluate the reference",
                 std::move(failed))
         .remedy("leave out --check or choose smaller extents");
     return false;
   }
-  for (const typed::Param *param : kernel->params)
-    if (isOutput(*param))
-      checkLines.push_back(
-          compareOutput(program, *kernel, *param, arguments->arrayOf(*param),
-                        std::get<TensorView>(reference.args[param->index])));
+  for (const typed::Param *param : kernel->params) {
+    if (!isOutput(*param))
+      continue;
+    auto added = additions.find(param);
+    checkLines.push_back(
+        compareOutput(program, *kernel, *param, arguments->arrayOf(*param),
+                      std::get<TensorView>(reference.args[param->index]),
+                      added == additions.end() ? nullptr : &added->second));
+  }
   return !program.diags.hasErrors();
 }
 

@@ -107,8 +107,10 @@ static llvm::StringRef exampleInput(const typed::Kernel &kernel) {
 std::string cli::compareOutput(Program &program, const typed::Kernel &kernel,
                                const typed::Param &param,
                                const TensorView &actual,
-                               const TensorView &expected) {
-  Comparison result = compareArrays(actual, expected, coarsestFloat(kernel));
+                               const TensorView &expected,
+                               const Additions *additions) {
+  Comparison result =
+      compareArrays(actual, expected, coarsestFloat(kernel), additions);
   std::string line;
   llvm::raw_string_ostream os(line);
   os << "check " << param.name << ": largest error "
