@@ -7,7 +7,10 @@
 
 #include "lib/Launch/Launch.h"
 #include "lib/Frontend/Evaluate.h"
+#include "lib/Frontend/TypedVisitor.h"
 #include "lib/Runtime/Overlap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/Format.h"
 
 using namespace tilec;
 
@@ -59,6 +62,11 @@ public:
   BoundLaunch launch;
 
 private:
+  void explain(Diagnostic &error, typed::Expr &requirement,
+               const ScalarBindings &bindings);
+  void explainSides(Diagnostic &error, const typed::Expr &expr,
+                    const ScalarBindings &bindings);
+
   /// Who gave a dimension its extent.
   struct Origin {
     const typed::Param *param;
@@ -187,6 +195,75 @@ bool Binder::bindScalar(const typed::Param &param, Argument &arg) {
   return true;
 }
 
+static std::string toText(const ScalarValue &value) {
+  if (value.dtype == DType::Bool)
+    return value.integer ? "true" : "false";
+  if (!isFloat(value.dtype))
+    return std::to_string(value.integer);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", value.real);
+  return text;
+}
+
+/// Adds to the message that `requirement` is false what both sides of its
+/// comparisons are, and what the dimensions and scalars in it are.
+void Binder::explain(Diagnostic &error, typed::Expr &requirement,
+                     const ScalarBindings &bindings) {
+  explainSides(error, requirement, bindings);
+  llvm::SmallPtrSet<const void *, 8> seen;
+  bool hasScalar = false;
+  typed::walk(requirement, [&](typed::Expr &expr) {
+    if (const auto *extent = llvm::dyn_cast<typed::DimExtent>(&expr)) {
+      if (seen.insert(extent->dim).second)
+        error.note(extent->dim->range,
+                   extent->dim->name + " = " +
+                       llvm::Twine(launch.extents[extent->dim->name]));
+    } else if (const auto *scalar = llvm::dyn_cast<typed::ScalarParam>(&expr)) {
+      hasScalar = true;
+      if (seen.insert(scalar->param).second)
+        error.note(scalar->param->range,
+                   scalar->param->name + " = " +
+                       toText(std::get<ScalarValue>(
+                           launch.args[scalar->param->index])));
+    }
+  });
+  error.remedy(hasScalar ? "pass arguments that meet it"
+                         : "pass arrays whose extents meet it");
+}
+
+void Binder::explainSides(Diagnostic &error, const typed::Expr &expr,
+                          const ScalarBindings &bindings) {
+  const auto *binary = llvm::dyn_cast<typed::Binary>(&expr);
+  if (!binary)
+    return;
+  if (expr.type.dtype == DType::Bool && (binary->op == typed::BinaryOp::And ||
+                                         binary->op == typed::BinaryOp::Or)) {
+    for (const typed::Expr *side : {binary->lhs, binary->rhs}) {
+      llvm::Expected<bool> holds = evaluateRequirement(*side, bindings);
+      if (!holds)
+        llvm::consumeError(holds.takeError());
+      else if (!*holds)
+        explainSides(error, *side, bindings);
+    }
+    return;
+  }
+  for (const typed::Expr *side : {binary->lhs, binary->rhs}) {
+    // A name or a number alone is told below, or needs no telling.
+    while (const auto *cast = llvm::dyn_cast<typed::Cast>(side))
+      side = cast->operand;
+    if (llvm::isa<typed::IntConst, typed::FloatConst, typed::BoolConst,
+                  typed::DimExtent, typed::ScalarParam>(side))
+      continue;
+    llvm::Expected<ScalarValue> value = evaluateScalar(*side, bindings);
+    if (!value) {
+      llvm::consumeError(value.takeError());
+      continue;
+    }
+    error.note(side->range, "'" + diags.getSources().getText(side->range) +
+                                "' is " + toText(*value));
+  }
+}
+
 bool Binder::checkRequirements() {
   ScalarBindings bindings;
   bindings.dims = launch.extents;
@@ -195,7 +272,7 @@ bool Binder::checkRequirements() {
             std::get_if<ScalarValue>(&launch.args[param->index]))
       bindings.params[param->name] = *scalar;
   bool good = true;
-  for (const typed::Expr *requirement : kernel.requirements) {
+  for (typed::Expr *requirement : kernel.requirements) {
     llvm::Expected<bool> holds = evaluateRequirement(*requirement, bindings);
     if (!holds) {
       diags.error(requirement->range, llvm::toString(holds.takeError()));
@@ -205,11 +282,7 @@ bool Binder::checkRequirements() {
           diags.error(requirement->range,
                       "the arguments do not meet the requirement '" +
                           diags.getSources().getText(requirement->range) + "'");
-      for (const typed::Dimension *dim : kernel.dims)
-        if (launch.extents.count(dim->name))
-          error.note(dim->range, dim->name + " = " +
-                                     llvm::Twine(launch.extents[dim->name]));
-      error.remedy("pass arrays whose extents meet it");
+      explain(error, *requirement, bindings);
       good = false;
     }
   }

@@ -103,6 +103,27 @@ bool cli::checkUsed(Program &program, const Options &options,
   return true;
 }
 
+bool cli::reportExtents(Program &program,
+                        llvm::ArrayRef<const typed::Dimension *> missing,
+                        const llvm::Twine &problem, int64_t example,
+                        bool canRead) {
+  std::string names, sizes;
+  for (const typed::Dimension *dim : missing) {
+    names += (names.empty() ? "'" : ", '") + dim->name.str() + "'";
+    sizes += (sizes.empty() ? "" : ",") + dim->name.str() + "=" +
+             std::to_string(example);
+  }
+  bool isOne = missing.size() == 1;
+  llvm::StringRef them = isOne ? "it" : "them";
+  program.diags
+      .error(missing.front()->range, llvm::Twine("the extent") +
+                                         (isOne ? "" : "s") + " of " + names +
+                                         (isOne ? " is " : " are ") + problem)
+      .remedy("give " + them + ", e.g. --size " + sizes +
+              (canRead ? ", or pass a .npy file that has " + them.str() : ""));
+  return false;
+}
+
 CompileOptions cli::makeCompileOptions(const Options &options) {
   CompileOptions result;
   for (const auto &[name, size] : options.schedule)

@@ -33,6 +33,13 @@ std::optional<Subject> analyzeSubject(Program &program,
 bool checkUsed(Program &program, const Options &options,
                const llvm::StringSet<> &used);
 
+/// Reports that dimensions have no extent: "the extent of 'N' is PROBLEM". The
+/// remedy is to give them by --size, `example` for one, or in a file if the
+/// command reads files. Always false.
+bool reportExtents(Program &program,
+                   llvm::ArrayRef<const typed::Dimension *> missing,
+                   const llvm::Twine &problem, int64_t example, bool canRead);
+
 CompileOptions makeCompileOptions(const Options &options);
 
 /// Reports an error of a library, which may have its remedy after "\nhelp: ".

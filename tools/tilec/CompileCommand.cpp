@@ -61,22 +61,11 @@ bool Compiler::checkWholeAxes(const Subject &subject) {
   for (const typed::Dimension *dim : subject.kernel->dims)
     if (dim->isWhole && !subject.extents.count(dim->name))
       missing.push_back(dim);
-  if (missing.empty())
-    return true;
-  std::string names, sizes;
-  for (const typed::Dimension *dim : missing) {
-    names += (names.empty() ? "'" : ", '") + dim->name.str() + "'";
-    sizes += (sizes.empty() ? "" : ",") + dim->name.str() + "=128";
-  }
-  bool isOne = missing.size() == 1;
-  program.diags
-      .error(missing.front()->range,
-             "the extent" + llvm::Twine(isOne ? "" : "s") + " of " + names +
-                 (isOne ? " is" : " are") +
-                 " needed: what is used as a whole axis is compiled for one "
-                 "extent")
-      .remedy("give it, e.g. --size " + sizes);
-  return false;
+  return missing.empty() ||
+         reportExtents(program, missing,
+                       "needed: what is used as a whole axis is compiled for "
+                       "one extent",
+                       128, /*canRead=*/false);
 }
 
 bool Compiler::emitIR(Subject &subject) {

@@ -9,6 +9,7 @@
 #include "lib/Frontend/TypedVisitor.h"
 #include "lib/Runtime/RandomFill.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace tilec;
@@ -97,6 +98,39 @@ evaluateBound(llvm::StringRef text, const llvm::StringMap<int64_t> &extents) {
                    "randint(0,N)");
 }
 
+static llvm::Error checkFloatRange(DType dtype, const ArgumentSpec &spec,
+                                   double low, double high) {
+  double largest = std::max(std::fabs(low), std::fabs(high));
+  if (std::isfinite(largest) && largest <= floatFormat(dtype).maxFinite)
+    return llvm::Error::success();
+  std::string limit;
+  llvm::raw_string_ostream(limit)
+      << llvm::format("%.6g", floatFormat(dtype).maxFinite);
+  return makeError("'" + llvm::Twine(spec.text) + "' has values that are not " +
+                       dtypeName(dtype),
+                   dtypeName(dtype) + " holds numbers from -" + limit + " to " +
+                       limit);
+}
+
+static llvm::Error checkWholeRange(DType dtype, const ArgumentSpec &spec,
+                                   double low, double high) {
+  // Doubles beyond 2^53 are not all the whole numbers.
+  constexpr double limit = 9007199254740992;
+  if (std::fabs(low) > limit || std::fabs(high) > limit)
+    return makeError("'" + llvm::Twine(spec.text) +
+                         "' is not a range of whole numbers",
+                     "both bounds are within 2^53");
+  if (isFloat(dtype))
+    return llvm::Error::success();
+  auto [min, max] = integerRange(dtype);
+  if (low >= static_cast<double>(min) && high - 1 <= static_cast<double>(max))
+    return llvm::Error::success();
+  return makeError("'" + llvm::Twine(spec.text) + "' has values that are not " +
+                       dtypeName(dtype),
+                   dtypeName(dtype) + " holds whole numbers from " +
+                       llvm::Twine(min) + " to " + llvm::Twine(max));
+}
+
 static llvm::Error fillRange(const TensorView &view, llvm::StringRef name,
                              const ArgumentSpec &spec,
                              const llvm::StringMap<int64_t> &extents,
@@ -107,21 +141,16 @@ static llvm::Error fillRange(const TensorView &view, llvm::StringRef name,
   llvm::Expected<double> high = evaluateBound(spec.high, extents);
   if (!high)
     return high.takeError();
-  // Doubles beyond 2^53 are not all the whole numbers.
-  constexpr double limit = 9007199254740992;
-  if (!(*low < *high) || std::fabs(*low) > limit || std::fabs(*high) > limit)
+  if (!(*low < *high))
     return makeError("'" + llvm::Twine(spec.text) +
                          "' is not a range of values",
-                     "the lower bound comes first, the upper one is not "
-                     "included, and both are within 2^53");
-  if (!isFloat(view.dtype)) {
-    auto [min, max] = integerRange(view.dtype);
-    if (*low < static_cast<double>(min) || *high - 1 > static_cast<double>(max))
-      return makeError("'" + llvm::Twine(spec.text) +
-                           "' has values that are not " + dtypeName(view.dtype),
-                       dtypeName(view.dtype) + " holds whole numbers from " +
-                           llvm::Twine(min) + " to " + llvm::Twine(max));
-  }
+                     "the lower bound comes first, and the upper one is not "
+                     "included");
+  bool isWhole = spec.kind == ArgumentSpec::Kind::RandInt;
+  if (llvm::Error error = isFloat(view.dtype) && !isWhole
+                              ? checkFloatRange(view.dtype, spec, *low, *high)
+                              : checkWholeRange(view.dtype, spec, *low, *high))
+    return error;
   if (spec.kind == ArgumentSpec::Kind::RandInt) {
     FillOptions options;
     options.minInclusive = static_cast<int64_t>(std::ceil(*low));
@@ -137,7 +166,8 @@ static llvm::Error fillRange(const TensorView &view, llvm::StringRef name,
   uint64_t stream = streamSeed(seed, name);
   forEachElement(view, [&](void *element, int64_t i) {
     double unit = static_cast<double>(integerAt(stream, i, 0, steps)) / steps;
-    storeDouble(view.dtype, element, *low + (*high - *low) * unit);
+    // The width of the range may be more than a double holds.
+    storeDouble(view.dtype, element, *low * (1 - unit) + *high * unit);
   });
   return llvm::Error::success();
 }

@@ -44,8 +44,8 @@ def define : JoinedOrSeparate<["-"], "D">, MetaVarName<"NAME=VALUE">, Both,
              "false, or the name of a function), or an extent: -D T=bf16, "
              "-D mask=causal, -D N=128">;
 def schedule : V<"schedule", "NAME=N,...", "Sizes of tiles, e.g. --schedule "
-    "m=64,n=128; kv is the tile of keys of an attention. They change the speed "
-    "and not the result">, Both, Group<G_program>;
+    "m=64,n=128; kv is the tile of keys of an attention. They change the speed, "
+    "and results only by the order of additions">, Both, Group<G_program>;
 def schedule_s : VS<"schedule", schedule>, Both;
 def include_path : JoinedOrSeparate<["-"], "I">, MetaVarName<"FOLDER">, Both,
     Group<G_program>,

@@ -122,22 +122,8 @@ bool RunArguments::checkExtents() {
   for (const typed::Dimension *dim : kernel.dims)
     if (!extents.count(dim->name))
       missing.push_back(dim);
-  if (missing.empty())
-    return true;
-  std::string names, sizes;
-  for (const typed::Dimension *dim : missing) {
-    names += (names.empty() ? "'" : ", '") + dim->name.str() + "'";
-    sizes += (sizes.empty() ? "" : ",") + dim->name.str() + "=100";
-  }
-  bool isOne = missing.size() == 1;
-  program.diags
-      .error(missing.front()->range,
-             llvm::Twine("the extent") + (isOne ? "" : "s") + " of " + names +
-                 (isOne ? " is" : " are") + " not known")
-      .remedy("give " + llvm::Twine(isOne ? "it" : "them") + ", e.g. --size " +
-              sizes + ", or pass a .npy file that has " +
-              (isOne ? "it" : "them"));
-  return false;
+  return missing.empty() || reportExtents(program, missing, "not known", 100,
+                                          /*canRead=*/true);
 }
 
 /// The memory that this process can have.
@@ -183,8 +169,10 @@ bool RunArguments::checkMemory() {
     }
     // The reference has outputs of its own, and the comparison doubles.
     bool isCompared = options.check && isOutput(*param);
+    // Besides doubles to compare with: two more and a count where it adds.
+    double extra = param->access == ast::Access::Add ? 28 : 8;
     total +=
-        isCompared ? 2 * bytes + bytes * 8 / byteSize(param->dtype) : bytes;
+        isCompared ? 2 * bytes + bytes * extra / byteSize(param->dtype) : bytes;
   }
   // Without a grid the reference holds a few whole values, in doubles.
   if (options.check && kernel.grid.empty() && largest)

@@ -193,6 +193,9 @@ TEST_CASE("requirements are checked") {
              Contains("k.tile:2:14: error: the arguments do not meet the "
                       "requirement 'K % 4 == 0 && M <= N'"));
   CHECK_THAT(divisible, Contains("note: K = 6"));
+  CHECK_THAT(divisible, Contains("'K % 4' is 2"));
+  // The side that holds needs no words.
+  CHECK_THAT(divisible, !Contains("'M' is"));
   CHECK_THAT(
       launching.failure({view({6, 8}), view({8, 5}, 100), view({6, 5}, 200)}),
       Contains("do not meet the requirement"));
@@ -204,11 +207,44 @@ TEST_CASE("requirements are checked") {
   CHECK(scalars.binds({view({5}), none, view({5}, 10)}));
   CHECK_FALSE(scalars.binds({view({4}), none, view({4}, 10)}));
   CHECK(scalars.binds({view({4}), ScalarValue::ofInt(3), view({4}, 10)}));
-  CHECK_THAT(scalars.failure({view({4}), ScalarValue::ofInt(9), view({4}, 10)}),
-             Contains("'w < N'"));
+  std::string less =
+      scalars.failure({view({4}), ScalarValue::ofInt(9), view({4}, 10)});
+  CHECK_THAT(less, Contains("'w < N'"));
+  CHECK_THAT(less, Contains("note: w = 9"));
+  CHECK_THAT(less, Contains("note: N = 4"));
+  CHECK_THAT(less, Contains("help: pass arguments that meet it"));
   // Nothing is required of extents that disagree: they are the mistake.
   std::string disagree = scalars.failure({view({4}), none, view({3}, 10)});
   CHECK_THAT(disagree, !Contains("requirement"));
+}
+
+TEST_CASE("a requirement that is not met shows what its sides are") {
+  Launching launching(
+      "kernel k(X: f32[N], Z: f32[M], W: f32[L], s: f32 = 0.1, Y: out f32[N])\n"
+      "    requires N == 2 * M || N > 3 * M && L + 1 < 2 * N, !(s * 2 > 0.5),\n"
+      "             (N > 2) == (M > 7) {\n  Y = X\n}\n");
+  auto failure = [&](int64_t n, int64_t m, Argument s) {
+    return launching.failure({view({n}), view({m}, 100), view({5}, 200),
+                              std::move(s), view({n}, 300)});
+  };
+  std::string sides = failure(4, 1, ScalarValue::ofFloat(0.1));
+  CHECK_THAT(sides, Contains("requirement '(N > 2) == (M > 7)'"));
+  CHECK_THAT(sides, Contains("'N > 2' is true"));
+  CHECK_THAT(sides, Contains("'M > 7' is false"));
+  // Dimensions that do not take part are left out, others are shown once.
+  CHECK_THAT(sides, !Contains("L = "));
+  CHECK(sides.find("N = 4") == sides.rfind("N = 4"));
+  CHECK_THAT(sides, Contains("help: pass arrays whose extents meet it"));
+
+  std::string nested = failure(2, 3, ScalarValue::ofFloat(0.1));
+  CHECK_THAT(nested, Contains("'2 * M' is 6"));
+  CHECK_THAT(nested, Contains("'3 * M' is 9"));
+  CHECK_THAT(nested, Contains("'L + 1' is 6"));
+  CHECK_THAT(nested, Contains("'2 * N' is 4"));
+
+  std::string negated = failure(2, 1, ScalarValue::ofFloat(0.5));
+  CHECK_THAT(negated, Contains("requirement '!(s * 2 > 0.5)'"));
+  CHECK_THAT(negated, Contains("note: s = 0.5"));
 }
 
 TEST_CASE("shapes and types of parameters") {
