@@ -44,21 +44,20 @@ static ParseResult parseBases(AsmParser &parser, StringRef name,
     if (rank == 0)
       rank = count;
     if (count != rank || count == 0)
-      return parser.emitError(loc) << "expected " << rank
-                                   << " coordinates, found " << count;
+      return parser.emitError(loc)
+             << "expected " << rank << " coordinates, found " << count;
     return success();
   };
-  return failure(parser.parseKeyword(name) || parser.parseEqual() ||
-                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                                parseBasis));
+  return failure(
+      parser.parseKeyword(name) || parser.parseEqual() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseBasis));
 }
 
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SmallVector<int32_t> registers, lanes, warps;
   unsigned rank = 0;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() ||
-      parseBases(parser, "registers", registers, rank) ||
+  if (parser.parseLess() || parseBases(parser, "registers", registers, rank) ||
       parser.parseComma() || parseBases(parser, "lanes", lanes, rank) ||
       parser.parseComma() || parseBases(parser, "warps", warps, rank) ||
       parser.parseGreater())

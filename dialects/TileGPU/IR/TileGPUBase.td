@@ -42,7 +42,7 @@ def TileGPU_Dialect : Dialect {
 
     **Attributes of the kernel.** `tilegpu.warps` (i64): warps of a block.
     `tilegpu.shared_bytes` (i64): shared memory, written by
-    `tilegpu-allocate-shared`. On view arguments: `tilegpu.unit_dim` (i64, the
+    `tilegpu-allocate-shared`. On view arguments: `tile.unit_stride` (i64, the
     dimension of stride 1, or -1) and `tilegpu.align` (i64, the power of two,
     at most 16, that divides the base address and every other stride, in
     bytes). `tilegpu.divisible` (dictionary): for named dimensions a power of
@@ -61,7 +61,7 @@ def TileGPU_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kWarpsAttr = "tilegpu.warps";
     static constexpr ::llvm::StringLiteral kSharedBytesAttr =
         "tilegpu.shared_bytes";
-    static constexpr ::llvm::StringLiteral kUnitDimAttr = "tilegpu.unit_dim";
+    static constexpr ::llvm::StringLiteral kUnitDimAttr = "tile.unit_stride";
     static constexpr ::llvm::StringLiteral kAlignAttr = "tilegpu.align";
     static constexpr ::llvm::StringLiteral kDivisibleAttr =
         "tilegpu.divisible";

@@ -83,15 +83,15 @@ static LogicalResult verifyExtents(Operation *op, RankedTensorType acc,
   int64_t foundN = rhsTransposed ? rhsRows / batch : rhsColumns;
   int64_t rhsK = rhsTransposed ? rhsColumns : rhsRows / batch;
   if (foundM != m)
-    return op->emitOpError() << "expected lhs with " << m << " rows, found "
-                             << foundM;
+    return op->emitOpError()
+           << "expected lhs with " << m << " rows, found " << foundM;
   if (foundN != n)
-    return op->emitOpError() << "expected rhs with " << n << " columns, found "
-                             << foundN;
+    return op->emitOpError()
+           << "expected rhs with " << n << " columns, found " << foundN;
   if (lhsK != rhsK)
-    return op->emitOpError() << "expected rhs with " << lhsK
-                             << " contracted positions as lhs has, found "
-                             << rhsK;
+    return op->emitOpError()
+           << "expected rhs with " << lhsK
+           << " contracted positions as lhs has, found " << rhsK;
   return success();
 }
 
@@ -118,8 +118,7 @@ LogicalResult MMAOp::verify() {
   Type lhs = elementOf(getLhs().getType()), rhs = elementOf(getRhs().getType());
   Type sum = tile::getDotResultElement(lhs, rhs);
   if (!sum || sum != acc.getElementType() ||
-      !(sum.isF32() || sum.isSignlessInteger(32)) ||
-      lhs.isSignlessInteger(32))
+      !(sum.isF32() || sum.isSignlessInteger(32)) || lhs.isSignlessInteger(32))
     return emitOpError() << "expected f16, bf16, f8, f32 or i8 operands and "
                             "their sum's type, found "
                          << lhs << ", " << rhs << " and "

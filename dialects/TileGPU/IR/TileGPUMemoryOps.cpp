@@ -21,8 +21,9 @@ static void addEffect(Effects &effects, MemoryEffects::Effect *effect,
 
 LogicalResult AllocOp::verify() {
   if (getOffset() && *getOffset() % 16 != 0)
-    return emitOpError() << "expected an offset that is a multiple of 16, found "
-                         << static_cast<int64_t>(*getOffset());
+    return emitOpError()
+           << "expected an offset that is a multiple of 16, found "
+           << static_cast<int64_t>(*getOffset());
   return success();
 }
 
@@ -44,7 +45,8 @@ void AsyncCopyOp::getEffects(Effects &effects) {
 
 LogicalResult AsyncCopyOp::verify() {
   int64_t rank = getShape().size();
-  if (static_cast<int64_t>(getIndices().size()) != getView().getType().getRank())
+  if (static_cast<int64_t>(getIndices().size()) !=
+      getView().getType().getRank())
     return emitOpError() << "expected one index per dimension of the view ("
                          << getView().getType().getRank() << "), found "
                          << getIndices().size();
@@ -77,8 +79,8 @@ LogicalResult AsyncCopyOp::verify() {
   if (vector > 16 || vector < buffer.getElementBytes() ||
       !llvm::isPowerOf2_64(vector))
     return emitOpError() << "expected a vector of a power of two from "
-                         << buffer.getElementBytes()
-                         << " to 16 bytes, found " << vector;
+                         << buffer.getElementBytes() << " to 16 bytes, found "
+                         << vector;
   return success();
 }
 
@@ -90,20 +92,19 @@ LogicalResult AsyncCopyOp::verify() {
 static LogicalResult verifyFragment(Operation *op, RankedTensorType fragment,
                                     BufferType buffer) {
   if (fragment.getRank() > 0 && !getLayout(fragment))
-    return op->emitOpError() << "expected a tensor with a layout, found "
-                             << fragment;
+    return op->emitOpError()
+           << "expected a tensor with a layout, found " << fragment;
   if (fragment.getElementType() != buffer.getElementType())
-    return op->emitOpError() << "expected a buffer of elements of "
-                             << fragment.getElementType() << ", found "
-                             << buffer.getElementType();
+    return op->emitOpError()
+           << "expected a buffer of elements of " << fragment.getElementType()
+           << ", found " << buffer.getElementType();
   int64_t columns = fragment.getRank() ? fragment.getShape().back() : 1;
   if (fragment.getNumElements() != buffer.getRows() * buffer.getColumns() ||
       columns != buffer.getColumns())
-    return op->emitOpError() << "expected a buffer of "
-                             << fragment.getNumElements() / columns << " x "
-                             << columns << " elements, found "
-                             << buffer.getRows() << " x "
-                             << buffer.getColumns();
+    return op->emitOpError()
+           << "expected a buffer of " << fragment.getNumElements() / columns
+           << " x " << columns << " elements, found " << buffer.getRows()
+           << " x " << buffer.getColumns();
   return success();
 }
 

@@ -44,8 +44,8 @@ Type BufferType::parse(AsmParser &parser) {
       parser.parseInteger(phases) || parser.parseGreater())
     return {};
   if (shape.size() != 2) {
-    parser.emitError(loc) << "expected rows and columns, found "
-                          << shape.size() << " extents";
+    parser.emitError(loc) << "expected rows and columns, found " << shape.size()
+                          << " extents";
     return {};
   }
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
@@ -72,7 +72,7 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected extents and phases that are powers of "
                             "two, found "
                          << value;
-  int64_t chunks = columns * getElementBytes(elementType) / 16;
+  int64_t chunks = columns * mlir::tilegpu::getElementBytes(elementType) / 16;
   if (phases > 1 && phases > chunks)
     return emitError() << "expected at most as many phases as 16-byte chunks "
                           "in a row ("
@@ -105,6 +105,6 @@ BufferType BufferType::forTile(ArrayRef<int64_t> shape, Type elementType) {
   int64_t chunks = rowBytes / 16;
   int64_t phases = std::clamp<int64_t>(chunks, 1, 8);
   int64_t phaseRows = phases == 1 ? 1 : std::max<int64_t>(1, 128 / rowBytes);
-  return get(elementType.getContext(), 1, rows, columns, elementType,
-             phaseRows, phases);
+  return get(elementType.getContext(), 1, rows, columns, elementType, phaseRows,
+             phases);
 }

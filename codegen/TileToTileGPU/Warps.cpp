@@ -1,0 +1,135 @@
+//===- Warps.cpp - How many warps, and how they share a product -*- C++ -*-===//
+//
+// See Warps.h for the rules.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/TileToTileGPU/Warps.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tilec;
+
+static int64_t largestAccumulator(tile::KernelOp kernel) {
+  int64_t largest = 0;
+  kernel.walk([&](tile::DotOp dot) {
+    largest = std::max(largest, dot.getType().getNumElements());
+  });
+  return largest;
+}
+
+/// The 16-byte vectors of the largest tile that is loaded or stored.
+static int64_t largestVectors(tile::KernelOp kernel) {
+  int64_t bytes = 16;
+  auto consider = [&](RankedTensorType type) {
+    int64_t element =
+        llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+    bytes = std::max(bytes, type.getNumElements() * element);
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      consider(load.getType());
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      consider(store.getValue().getType());
+  });
+  return bytes / 16;
+}
+
+int64_t tilec::chooseWarps(tile::KernelOp kernel) {
+  if (int64_t warps = kernel.getSchedule().get("warps", 0))
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps), 1, 32);
+  if (int64_t accumulator = largestAccumulator(kernel))
+    return std::clamp<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(accumulator, 32 * 128)), 1, 8);
+  bool reduces =
+      kernel
+          .walk([](Operation *op) {
+            return isa<tile::ReduceOp, tile::ArgReduceOp, tile::ScanOp>(op)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  int64_t vectors = llvm::PowerOf2Ceil(largestVectors(kernel));
+  int64_t threads = vectors;
+  if (reduces) {
+    if (vectors > 128)
+      threads = std::clamp<int64_t>(vectors / 2, 128, 256);
+    if (vectors > 1024)
+      threads = std::clamp<int64_t>(vectors / 8, 512, 1024);
+  } else if (vectors > 128) {
+    threads = std::clamp<int64_t>(vectors / 4, 128, 256);
+  }
+  return std::max<int64_t>(1, threads / 32);
+}
+
+/// Whether the rows of the product are reduced, or it is an operand of another
+/// product: looks through what keeps the tile's elements where they are.
+static bool wantsWholeRows(tile::DotOp dot) {
+  int64_t column = dot.getType().getRank() - 1;
+  llvm::SetVector<Value> work;
+  work.insert(dot.getResult());
+  for (unsigned i = 0; i < work.size(); ++i) {
+    for (OpOperand &use : work[i].getUses()) {
+      Operation *user = use.getOwner();
+      if (auto reduce = dyn_cast<tile::ReduceOp>(user)) {
+        if (llvm::is_contained(reduce.getAxes(), column))
+          return true;
+      } else if (auto other = dyn_cast<tile::DotOp>(user)) {
+        if (other.getLhs() == work[i])
+          return true;
+      } else if (auto yield = dyn_cast<scf::YieldOp>(user)) {
+        if (auto branch = dyn_cast<scf::IfOp>(yield->getParentOp()))
+          work.insert(branch.getResult(use.getOperandNumber()));
+      } else if (user->hasTrait<OpTrait::Elementwise>() ||
+                 isa<tile::SelectValidOp>(user)) {
+        for (Value result : user->getResults())
+          work.insert(result);
+      }
+    }
+  }
+  return false;
+}
+
+/// Whether an operand of `dot` was computed from another product: its rows are
+/// where that product has them.
+static bool followsAnother(tile::DotOp dot) {
+  llvm::SetVector<Value> work;
+  work.insert(dot.getLhs());
+  for (unsigned i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (!op)
+      continue;
+    if (isa<tile::DotOp>(op))
+      return true;
+    if (op->hasTrait<OpTrait::Elementwise>() || isa<tile::SelectValidOp>(op))
+      for (Value operand : op->getOperands())
+        work.insert(operand);
+  }
+  return false;
+}
+
+WarpGrid tilec::chooseWarpGrid(tile::DotOp dot, int64_t warps, int64_t m,
+                               int64_t n) {
+  auto most = static_cast<unsigned>(std::max<int64_t>(1, m / 16));
+  auto all = static_cast<unsigned>(warps);
+  if (wantsWholeRows(dot) || followsAnother(dot)) {
+    unsigned along = std::min(most, all);
+    return {along, all / along};
+  }
+  WarpGrid best{1, all};
+  int64_t bestCost = INT64_MAX;
+  for (unsigned along = 1; along <= all; along *= 2) {
+    // Elements of both operands that one warp reads for one k; a split finer
+    // than one instruction makes copies.
+    int64_t rows = std::max<int64_t>(16, m / along);
+    int64_t columns = std::max<int64_t>(8, n / (all / along));
+    int64_t cost = rows + columns + (along > most ? 1 << 20 : 0);
+    if (cost < bestCost) {
+      bestCost = cost;
+      best = {along, all / along};
+    }
+  }
+  return best;
+}
