@@ -37,8 +37,7 @@ llvm::ArrayRef<PipelineStep> tilec::tilePipeline() { return steps; }
 
 /// Runs `pm` so that a failure, a crash included, leaves a file that tilec-opt
 /// takes, and is reported with that file.
-static mlir::LogicalResult runStep(const PipelineStep &step,
-                                   mlir::PassManager &pm,
+static mlir::LogicalResult runStep(llvm::StringRef name, mlir::PassManager &pm,
                                    mlir::ModuleOp module) {
   llvm::SmallString<128> reproducer;
   if (!llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir",
@@ -63,8 +62,8 @@ static mlir::LogicalResult runStep(const PipelineStep &step,
       return mlir::success();
   }
   mlir::InFlightDiagnostic error = mlir::emitError(loc)
-                                   << "internal error: pass '" << step.name
-                                   << "' " << (crashed ? "crashed" : "failed");
+                                   << "internal error: pass '" << name << "' "
+                                   << (crashed ? "crashed" : "failed");
   error.attachNote() << "help: this is a bug of tilec; please report it with "
                         "the program and '"
                      << reproducer
@@ -76,16 +75,17 @@ PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
                                       const PipelineOptions &options,
                                       llvm::raw_ostream &os) {
   registerPasses();
-  for (const PipelineStep &step : steps) {
+  auto run = [&](llvm::StringRef name, llvm::StringRef pipeline) {
     mlir::PassManager pm(module.getContext(), module.getOperationName());
     std::string error;
     llvm::raw_string_ostream errorStream(error);
-    if (mlir::failed(mlir::parsePassPipeline(step.pipeline, pm, errorStream))) {
-      module.emitError("internal error: pipeline '")
-          << step.pipeline << "' does not parse: " << error;
-      return PipelineResult::Failed;
-    }
-    if (mlir::failed(runStep(step, pm, module)))
+    if (mlir::failed(mlir::parsePassPipeline(pipeline, pm, errorStream)))
+      return mlir::LogicalResult(module.emitError("internal error: pipeline '")
+                                 << pipeline << "' does not parse: " << error);
+    return runStep(name, pm, module);
+  };
+  for (const PipelineStep &step : steps) {
+    if (mlir::failed(run(step.name, step.pipeline)))
       return PipelineResult::Failed;
 
     if (options.printAfter == step.name || options.printAfter == "all") {
@@ -96,6 +96,9 @@ PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
     if (options.stopAfter == step.name)
       return PipelineResult::Stopped;
   }
+  if (!options.extraPasses.empty() &&
+      mlir::failed(run("extra-passes", options.extraPasses)))
+    return PipelineResult::Failed;
   return PipelineResult::Done;
 }
 

@@ -31,6 +31,9 @@ struct PipelineOptions {
   std::string printAfter; // A step's name, "all", or empty.
   std::string stopAfter;  // A step's name, or empty.
   std::string remarks;    // A regular expression over pass names, or empty.
+  /// Passes behind the last step, in MLIR's textual form. For tests of passes
+  /// that no target's pipeline has.
+  std::string extraPasses;
 };
 
 enum class PipelineResult { Done, Stopped, Failed };

@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Integration/Harness.h"
+#include "lib/Reference/Reference.h"
 #include "lib/Runtime/Array.h"
 
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 #include <cstring>
 
 using namespace tilec;
@@ -249,6 +251,7 @@ Launch::executableFor(const Specialization &specialization) {
   for (int unit : specialization.unitStride)
     key += " " + std::to_string(unit);
   key += checked ? " checked" : "";
+  key += " | " + passes;
   std::unique_ptr<Executable> &executable = executables[key];
   if (executable)
     return *executable;
@@ -256,6 +259,7 @@ Launch::executableFor(const Specialization &specialization) {
   made->source = loadSource(file, kernelName, ctArgs);
   CompileOptions options;
   options.checked = checked;
+  options.pipeline.extraPasses = passes;
   for (const auto &[name, size] : schedule)
     options.schedule[name] = size;
   made->code = CpuExecutable::create(
@@ -274,6 +278,8 @@ Launch::Launch(llvm::StringRef file, llvm::StringRef kernel, CtArgs ctArgs,
                ScheduleArgs schedule)
     : file(file), kernelName(kernel), ctArgs(std::move(ctArgs)),
       schedule(std::move(schedule)) {
+  if (const char *variable = std::getenv("TILEC_TEST_PASSES"))
+    passes = variable;
   INFO(describe());
   source = &sourceOf(file, kernel, this->ctArgs);
 }
@@ -416,6 +422,44 @@ void Launch::run() {
   std::string errors = runReporting();
   if (!errors.empty())
     FAIL("the run reported errors\n" << errors << describe());
+}
+
+void Launch::expectReference() {
+  INFO(describe());
+  DiagnosticEngine diags(source->program->sources);
+  std::optional<BoundLaunch> bound =
+      bindLaunch(*source->kernel, arguments(), diags);
+  REQUIRE(bound);
+  const typed::Kernel &kernel =
+      *executableFor(Specialization::of(*source->kernel, *bound))
+           .source->kernel;
+  std::vector<Array> expected;
+  for (const Tensor &tensor : tensors) {
+    if (!tensor.isOutput)
+      continue;
+    llvm::Expected<Array> array = Array::create(tensor.dtype(), tensor.shape());
+    if (!array)
+      FAIL(llvm::toString(array.takeError()));
+    forEachElement(array->view(), [&](void *element, int64_t i) {
+      storeDouble(tensor.dtype(), element, tensor.before[size_t(i)]);
+    });
+    bound->args[param(tensor.argName).index] = array->view();
+    expected.push_back(std::move(*array));
+  }
+  if (llvm::Error error = evaluateReference(kernel, *bound))
+    FAIL(llvm::toString(std::move(error)));
+  const Array *reference = expected.data();
+  for (const Tensor &tensor : tensors) {
+    if (!tensor.isOutput)
+      continue;
+    INFO("argument " << tensor.argName);
+    Comparison result =
+        compareArrays(tensor.view(), *reference++, coarsestFloat(kernel));
+    INFO("first of " << result.mismatches
+                     << " elements that differ: " << result.firstMismatch
+                     << ", relative " << result.maxRelative);
+    CHECK(result.agrees());
+  }
 }
 
 void Launch::verifyMemory() {

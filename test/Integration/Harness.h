@@ -153,11 +153,16 @@ public:
   /// The same for a kernel that reports errors while it runs: returns their
   /// text, which is empty if there were none.
   std::string runReporting();
+  /// Behind run(): every output is what the reference evaluator gives.
+  void expectReference();
   /// Binds only, and returns the text of the errors.
   std::string bindErrors();
 
   unsigned threads = 0;
   bool checked = true;
+  /// More passes on the tile dialect, in MLIR's textual form; first those of
+  /// the environment's TILEC_TEST_PASSES, which so applies to any test.
+  std::string passes;
   /// How many programs the last run had.
   int64_t numPrograms = 0;
 

@@ -55,6 +55,51 @@ tile.kernel @earlier(%A: !tile.view<?xf32>, %n: i64, %m: i64) {
   tile.return
 }
 
+// A tile of 3 positions has at most 3 valid ones.
+// CHECK-LABEL: tile.kernel @bounded
+// CHECK-NOT: tile.select_valid
+// CHECK: tile.print "three"
+// CHECK: tile.select_valid
+// CHECK: tile.print "two"
+tile.kernel @bounded(%A: !tile.view<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %n = tile.dim %A, 0 : !tile.view<?xf32>
+  %v = tile.valid %c0 to %n size 3
+  %x = tile.load %A[%c0] dims [0] valid [%v] pad zero
+      : !tile.view<?xf32> -> tensor<4xf32>
+  %0 = tile.select_valid %x valid [%c3] pad zero : tensor<4xf32>
+  tile.print "three", %0 : tensor<4xf32>
+  %1 = tile.select_valid %x valid [%c2] pad zero : tensor<4xf32>
+  tile.print "two", %1 : tensor<4xf32>
+  tile.return
+}
+
+// The load takes the pad, though it cuts off another axis too: those lanes are
+// invalid with either pad. Not if the select cuts off more than the load.
+// CHECK-LABEL: tile.kernel @another_axis
+// CHECK: %[[X:.*]] = tile.load {{.*}} pad lowest
+// CHECK-NEXT: tile.print "rows", %[[X]]
+// CHECK: %[[Y:.*]] = tile.load {{.*}} pad zero
+// CHECK-NEXT: %[[S:.*]] = tile.select_valid %[[Y]]
+// CHECK-NEXT: tile.print "more", %[[S]]
+tile.kernel @another_axis(%A: !tile.view<?x6xf32>, %n: i64) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c6 = arith.constant 6 : index
+  %v = arith.index_cast %n : i64 to index
+  %x = tile.load %A[%c0, %c0] dims [0, 1] valid [%v, %c6] pad zero
+      : !tile.view<?x6xf32> -> tensor<4x8xf32>
+  %0 = tile.select_valid %x valid [%c4, %c6] pad lowest : tensor<4x8xf32>
+  tile.print "rows", %0 : tensor<4x8xf32>
+  %y = tile.load %A[%c0, %c0] dims [0, 1] valid [%c4, %c6] pad zero
+      : !tile.view<?x6xf32> -> tensor<4x8xf32>
+  %1 = tile.select_valid %y valid [%v, %c6] pad lowest : tensor<4x8xf32>
+  tile.print "more", %1 : tensor<4x8xf32>
+  tile.return
+}
+
 // Elementwise ops on known numbers. 0 * x is not 0 where x may be infinite, and
 // -1 * 0 is -0.
 // CHECK-LABEL: tile.kernel @elementwise

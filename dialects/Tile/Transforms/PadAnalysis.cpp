@@ -20,6 +20,8 @@ bool mlir::tile::isValidAtMost(Value a, Value b) {
   std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
   if (x && y)
     return *x <= *y;
+  if (auto valid = a.getDefiningOp<ValidOp>(); valid && y)
+    return static_cast<int64_t>(valid.getSize()) <= *y;
   if (auto min = a.getDefiningOp<arith::MinSIOp>())
     return isValidAtMost(min.getLhs(), b) || isValidAtMost(min.getRhs(), b);
   return false;

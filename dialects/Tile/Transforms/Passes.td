@@ -171,4 +171,65 @@ def TileSimplifyPads : Pass<"tile-simplify-pads"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TilePadExtents : Pass<"tile-pad-extents"> {
+  let summary = "makes every extent of a tile a power of two";
+  let description = [{
+    Layouts of tiles over the lanes and registers of a GPU need extents that are
+    powers of two, and matrix units least numbers of rows and columns. This
+    grows each axis to the next power of two, and those of a `tile.dot` on
+    f16, bf16, f8, i8 or tf32 to `min-dot`. The new lanes lie at the end of the
+    axis and are invalid lanes like others: what they hold does not matter,
+    except where an op combines lanes.
+
+    Before:
+    ```mlir
+    %x = tile.load %X[%i, %c0] dims [0, 1] valid [%v, %c40] pad zero
+        : !tile.view<?x40xf32> -> tensor<24x40xf32>
+    %m = tile.reduce max %x axes [1] : tensor<24x40xf32> -> tensor<24xf32>
+    tile.store %m, %Y[%i] dims [0] valid [%v]
+        : tensor<24xf32>, !tile.view<?xf32>
+    ```
+    After:
+    ```mlir
+    %x = tile.load %X[%i, %c0] dims [0, 1] valid [%v, %c40] pad zero
+        : !tile.view<?x40xf32> -> tensor<32x64xf32>
+    %y = tile.select_valid %x valid [%c32, %c40] pad lowest : tensor<32x64xf32>
+    %m = tile.reduce max %y axes [1] : tensor<32x64xf32> -> tensor<32xf32>
+    tile.store %m, %Y[%i] dims [0] valid [%v]
+        : tensor<32xf32>, !tile.view<?xf32>
+    ```
+    `tile-simplify-pads` then makes this a load with `pad lowest`.
+
+    * `tile.load`, `tile.store`, `tile.atomic_add`, `tile.print` and
+      `tile.arg_reduce` get `valid` extents if they had none. A load that grew
+      and has `pad undef` gets `pad zero`.
+    * `tile.gather` and `tile.scatter_add` get masks that are false on the new
+      lanes.
+    * In front of `tile.reduce`, `tile.scan` and both sides of `tile.dot` comes
+      a `tile.select_valid` with the neutral element if an axis that is combined
+      grew, in front of `tile.assert` one with `true`.
+
+    Axes that go together (AxisClasses) grow together. Where a side of a dot has
+    several free axes, or several are contracted, the minimum is for their
+    product, and the last one grows. A dot with a side that has no free axis is
+    no work for a matrix unit and has no minimum.
+
+    **Preconditions.** Extents are static; `valid` operands are at most the
+    extents of their axes.
+
+    **Errors.** Dynamic extents; `tile.attention`; an op on tensors that is
+    neither of the tile dialect nor elementwise nor `scf.for` or `scf.if`;
+    `min-dot` that is not three powers of two.
+  }];
+  let options = [
+    ListOption<"minDot", "min-dot", "int64_t",
+               "Least rows, columns and contracted extent of a dot, the last in "
+               "elements of 16 bits (default 16,16,16)">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tile::TileDialect"
+  ];
+}
+
 #endif // TILEC_TILE_TRANSFORMS_PASSES_TD

@@ -72,14 +72,13 @@ static bool pushIntoLoad(SelectValidOp op) {
   // A false predicate puts the pad into valid lanes too.
   if (!load->hasOneUse() || load.getPredicate() || load.getValid().empty())
     return false;
-  // The lanes that change must be those that the select overwrites.
-  for (auto [axis, valid] : llvm::enumerate(op.getValid())) {
-    Value loaded = load.getValid()[axis];
-    int64_t extent = op.getType().getDimSize(axis);
-    if (loaded != valid &&
-        !(coversAxis(loaded, extent) && coversAxis(valid, extent)))
+  // The lanes that change must be those that the select overwrites, or invalid
+  // ones of an axis that it leaves alone: of those nothing was known behind it,
+  // as its pad is another than that of the load.
+  for (auto [axis, valid] : llvm::enumerate(op.getValid()))
+    if (load.getValid()[axis] != valid &&
+        !coversAxis(valid, op.getType().getDimSize(axis)))
       return false;
-  }
   auto becomes = [&](Pad pad) {
     TypedAttr number = getPadValue(pad, load.getType().getElementType());
     for (Operation *link : llvm::reverse(chain))
