@@ -83,24 +83,7 @@ void Dumper::dump(const File &file) {
 //===----------------------------------------------------------------------===//
 
 void Dumper::dump(const CtParam &param) {
-  begin() << "CtParam '" << param.name.name << "' ";
-  switch (param.kind) {
-  case CtParam::Kind::Bool:
-    os << "bool";
-    break;
-  case CtParam::Kind::Int:
-    os << "int";
-    break;
-  case CtParam::Kind::DType:
-    os << "dtype";
-    break;
-  case CtParam::Kind::Fn:
-    os << "fn(";
-    llvm::interleaveComma(param.fnParams, os,
-                          [&](const TypeSpec &type) { os << toSource(type); });
-    os << ") -> " << toSource(param.fnResult);
-    break;
-  }
+  begin() << "CtParam '" << param.name.name << "' " << kindToSource(param);
   end(param.range);
   Nested nested(*this);
   if (param.defaultValue)
@@ -118,17 +101,9 @@ void Dumper::dump(const Param &param) {
 
 void Dumper::dump(const ScheduleItem &item) {
   begin() << "Item '" << item.key.name << "' = ";
-  switch (item.kind) {
-  case ScheduleItem::Kind::Int:
-    os << item.intValue;
-    break;
-  case ScheduleItem::Kind::Name:
-    os << "'" << item.nameValue << "'";
-    break;
-  case ScheduleItem::Kind::Bool:
-    os << (item.boolValue ? "true" : "false");
-    break;
-  }
+  // A name is not to be taken for a bool.
+  bool isName = item.kind == ScheduleItem::Kind::Name;
+  os << (isName ? "'" : "") << valueToSource(item) << (isName ? "'" : "");
   end(item.key.range);
 }
 
@@ -333,22 +308,8 @@ void Dumper::dump(const Expr &expr) {
     os << "Call '" << call.getCallee() << "'";
     if (call.hasTypeArgs()) {
       os << " <";
-      llvm::interleaveComma(call.getTypeArgs(), os, [&](const TypeArg &arg) {
-        switch (arg.kind) {
-        case TypeArg::Kind::Name:
-          os << arg.name;
-          break;
-        case TypeArg::Kind::Int:
-          os << arg.intValue;
-          break;
-        case TypeArg::Kind::Bool:
-          os << (arg.boolValue ? "true" : "false");
-          break;
-        case TypeArg::Kind::DType:
-          os << dtypeName(arg.dtype);
-          break;
-        }
-      });
+      llvm::interleaveComma(call.getTypeArgs(), os,
+                            [&](const TypeArg &arg) { os << toSource(arg); });
       os << '>';
     }
     leaf("");

@@ -31,6 +31,12 @@ void printSource(const ast::Decl &decl, llvm::raw_ostream &os);
 /// One expression or type as source text, for messages.
 std::string toSource(const ast::Expr &expr);
 std::string toSource(const ast::TypeSpec &type);
+/// What stands between < and > in a call: "n", "-4", "true", "bf16".
+std::string toSource(const ast::TypeArg &arg);
+/// The kind of a compile-time parameter: "int", "fn(f32) -> f32".
+std::string kindToSource(const ast::CtParam &param);
+/// The value of an entry of a schedule: "64", "true", "zigzag".
+std::string valueToSource(const ast::ScheduleItem &item);
 
 } // namespace tilec
 

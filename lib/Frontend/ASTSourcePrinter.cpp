@@ -47,7 +47,6 @@ private:
   void print(const Param &param);
   void print(const CtParam &param);
   void print(const Binding &binding);
-  void print(const TypeArg &arg);
   void printItems(llvm::ArrayRef<ScheduleItem> items);
   void printSubscripts(llvm::ArrayRef<Subscript> subscripts);
   void printCtParams(llvm::ArrayRef<CtParam> params);
@@ -137,23 +136,6 @@ void SourcePrinter::print(const TypeSpec &type) {
       os << dim.value;
   });
   os << ']';
-}
-
-void SourcePrinter::print(const TypeArg &arg) {
-  switch (arg.kind) {
-  case TypeArg::Kind::Name:
-    os << arg.name;
-    break;
-  case TypeArg::Kind::Int:
-    os << arg.intValue;
-    break;
-  case TypeArg::Kind::Bool:
-    os << (arg.boolValue ? "true" : "false");
-    break;
-  case TypeArg::Kind::DType:
-    os << dtypeName(arg.dtype);
-    break;
-  }
 }
 
 /// Whether an operator stands in the text of an expression outside of brackets.
@@ -250,7 +232,8 @@ void SourcePrinter::print(const Expr &expr, Strength needed) {
     os << call.getCallee();
     if (call.hasTypeArgs()) {
       os << '<';
-      commaSeparated(call.getTypeArgs());
+      llvm::interleaveComma(call.getTypeArgs(), os,
+                            [&](const TypeArg &arg) { os << toSource(arg); });
       os << '>';
     }
     os << '(';
@@ -337,18 +320,7 @@ void SourcePrinter::printItems(llvm::ArrayRef<ScheduleItem> items) {
   }
   os << "{ ";
   llvm::interleaveComma(items, os, [&](const ScheduleItem &item) {
-    os << item.key.name << " = ";
-    switch (item.kind) {
-    case ScheduleItem::Kind::Int:
-      os << item.intValue;
-      break;
-    case ScheduleItem::Kind::Name:
-      os << item.nameValue;
-      break;
-    case ScheduleItem::Kind::Bool:
-      os << (item.boolValue ? "true" : "false");
-      break;
-    }
+    os << item.key.name << " = " << valueToSource(item);
   });
   os << " }";
 }
@@ -427,24 +399,7 @@ void SourcePrinter::print(const Param &param) {
 }
 
 void SourcePrinter::print(const CtParam &param) {
-  os << param.name.name << ": ";
-  switch (param.kind) {
-  case CtParam::Kind::Bool:
-    os << "bool";
-    break;
-  case CtParam::Kind::Int:
-    os << "int";
-    break;
-  case CtParam::Kind::DType:
-    os << "dtype";
-    break;
-  case CtParam::Kind::Fn:
-    os << "fn(";
-    commaSeparated(param.fnParams);
-    os << ") -> ";
-    print(param.fnResult);
-    break;
-  }
+  os << param.name.name << ": " << kindToSource(param);
   if (param.defaultValue) {
     os << " = ";
     print(*param.defaultValue, PrimaryStrength);
@@ -536,4 +491,47 @@ std::string tilec::toSource(const TypeSpec &type) {
   llvm::raw_string_ostream os(text);
   SourcePrinter(os).print(type);
   return text;
+}
+
+std::string tilec::toSource(const TypeArg &arg) {
+  switch (arg.kind) {
+  case TypeArg::Kind::Name:
+    return arg.name.str();
+  case TypeArg::Kind::Int:
+    return std::to_string(arg.intValue);
+  case TypeArg::Kind::Bool:
+    return arg.boolValue ? "true" : "false";
+  case TypeArg::Kind::DType:
+    return dtypeName(arg.dtype).str();
+  }
+  llvm_unreachable("not a kind of argument");
+}
+
+std::string tilec::kindToSource(const CtParam &param) {
+  switch (param.kind) {
+  case CtParam::Kind::Bool:
+    return "bool";
+  case CtParam::Kind::Int:
+    return "int";
+  case CtParam::Kind::DType:
+    return "dtype";
+  case CtParam::Kind::Fn:
+    break;
+  }
+  std::string text = "fn(";
+  for (const TypeSpec &type : param.fnParams)
+    text += (&type == param.fnParams.begin() ? "" : ", ") + toSource(type);
+  return text + ") -> " + toSource(param.fnResult);
+}
+
+std::string tilec::valueToSource(const ScheduleItem &item) {
+  switch (item.kind) {
+  case ScheduleItem::Kind::Int:
+    return std::to_string(item.intValue);
+  case ScheduleItem::Kind::Name:
+    return item.nameValue.str();
+  case ScheduleItem::Kind::Bool:
+    return item.boolValue ? "true" : "false";
+  }
+  llvm_unreachable("not a kind of value");
 }

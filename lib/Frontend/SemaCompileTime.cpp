@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/SemaImpl.h"
 
 using namespace tilec;
@@ -40,20 +41,6 @@ static StringRef exampleOf(ast::CtParam::Kind kind) {
     return "write the name of a function";
   }
   llvm_unreachable("not a kind of compile-time parameter");
-}
-
-static std::string spell(const ast::TypeArg &arg) {
-  switch (arg.kind) {
-  case ast::TypeArg::Kind::Name:
-    return arg.name.str();
-  case ast::TypeArg::Kind::Int:
-    return std::to_string(arg.intValue);
-  case ast::TypeArg::Kind::Bool:
-    return arg.boolValue ? "true" : "false";
-  case ast::TypeArg::Kind::DType:
-    return dtypeName(arg.dtype).str();
-  }
-  llvm_unreachable("not a kind of argument");
 }
 
 void Analyzer::defineCt(const ast::CtParam &param, const CtValue *value) {
@@ -204,7 +191,7 @@ std::optional<CtValue> Analyzer::ctFromArg(const ast::CtParam &param,
       error(arg.range, "expected " + kindName(param.kind) + " for '" +
                            param.name.name + "', found " +
                            (symbol ? describeSymbol(*symbol).str()
-                                   : "'" + spell(arg) + "'"));
+                                   : "'" + toSource(arg) + "'"));
   diagnostic.note(param.range, "'" + param.name.name + "' is declared here");
   if (symbol && symbol->kind != Symbol::Kind::CtFn)
     diagnostic.remedy("it takes what is known at compile time: numbers, types, "
