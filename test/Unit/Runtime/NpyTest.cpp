@@ -22,6 +22,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -42,7 +43,12 @@ public:
   Scratch() {
     REQUIRE(!fs::createUniqueDirectory("tilec-npy-test", directory));
   }
-  ~Scratch() { fs::remove_directories(directory); }
+  // LLVM's own function leaves pipes.
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(directory.str().str(), ignored);
+    CHECK(!fs::exists(directory));
+  }
 
   std::string path(llvm::StringRef name) const {
     llvm::SmallString<128> path = directory;
