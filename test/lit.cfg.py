@@ -5,6 +5,9 @@ Tests run straight from the source tree:
     lit -v test/Frontend/parse.tile            against build/release
     lit -v --param tilec_build=build/dev test  against another build
 
+Runs at the same time write to folders of their own, build/release/test-2 and so
+on for all but the first.
+
 A RUN line names its tools plainly (tilec, tilec-opt, FileCheck, not, count,
 split-file, diff). Substitutions beside lit's own:
 
@@ -19,7 +22,9 @@ Features for REQUIRES and UNSUPPORTED: `gpu` (an NVIDIA driver and device),
 `nvrtc` (its library is installed), `numpy` (%python has it).
 """
 
+import fcntl
 import glob
+import itertools
 import os
 import subprocess
 import sys
@@ -38,7 +43,24 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".tile", ".test", ".ptx"]
 config.excludes = ["Inputs", "Unit", "Integration", "fuzz"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
-config.test_exec_root = os.path.join(build, "test")
+
+
+def folder_of_this_run(base):
+    """`base`, or `base-2` and so on while others run: what tests write is theirs."""
+    for number in itertools.count(1):
+        folder = base if number == 1 else f"{base}-{number}"
+        os.makedirs(folder, exist_ok=True)
+        # A plain descriptor: it stays open, and the lock held, until the end.
+        lock = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        return folder
+
+
+config.test_exec_root = folder_of_this_run(os.path.join(build, "test"))
 
 # Environment --------------------------------------------------------------
 
