@@ -55,6 +55,9 @@ public:
   /// The number of vectors that were new when inserted.
   unsigned dimension() const { return rows.size(); }
 
+  /// The number of calls of insert.
+  unsigned numInserted() const { return inserted; }
+
   bool contains(uint64_t vector) const {
     uint64_t combination = 0;
     reduce(vector, combination);
