@@ -1,0 +1,115 @@
+//===- Coordinates.cpp - Which element a register is ------------*- C++ -*-===//
+//
+// A coordinate is a part of the thread, computed once in the kernel's prologue,
+// and a part of the register, a constant once loops over registers are
+// unrolled. Where the two share no bits, their sum is what the layout means by
+// XOR, and addresses can be added up from both.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CUDA/KernelEmitter.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tilec::cuda {
+
+using layout::InDim;
+using layout::LinearLayout;
+
+static BitMap basesAlong(const LinearLayout &layout, InDim dim, unsigned axis) {
+  BitMap map;
+  for (const layout::Basis &basis : layout.bases(dim))
+    map.images.push_back(static_cast<uint64_t>(basis[axis]));
+  return map;
+}
+
+Expr KernelEmitter::threadCoordinate(const LinearLayout &layout,
+                                     unsigned axis) {
+  BitMap lanes = basesAlong(layout, InDim::Lane, axis);
+  BitMap warps = basesAlong(layout, InDim::Warp, axis);
+  bool hasLanes = !lanes.isZero(), hasWarps = !warps.isZero();
+  Expr text = textOf(lanes, "lane");
+  if (hasWarps) {
+    bool disjoint = (lanes.span() & warps.span()) == 0;
+    Expr warp = textOf(warps, "warp");
+    text = hasLanes ? binary(text, disjoint ? "|" : "^", warp,
+                             disjoint ? Prec::BitOr : Prec::BitXor, CType::I32)
+                    : warp;
+  }
+  text.isAtom = text.prec == Prec::Primary;
+  if (text.isAtom) // 0, lane or warp itself.
+    return text;
+  for (const auto &[known, name] : coordinates)
+    if (known == text.text)
+      return Expr::atom(name, CType::I32);
+  static constexpr StringLiteral wishes[] = {"column", "row", "plane"};
+  unsigned fromLast = layout.rank() - 1 - axis;
+  std::string name = fresh(wishes[std::min(fromLast, 2u)]);
+  coordinates.push_back({text.text, name});
+  return Expr::atom(name, CType::I32);
+}
+
+BitMap KernelEmitter::registerCoordinate(const LinearLayout &layout,
+                                         unsigned axis, const BitMap &reg) {
+  return reg.then(basesAlong(layout, InDim::Register, axis));
+}
+
+bool KernelEmitter::isSeparable(const LinearLayout &layout, unsigned axis) {
+  uint64_t thread = basesAlong(layout, InDim::Lane, axis).span() |
+                    basesAlong(layout, InDim::Warp, axis).span();
+  return (thread & basesAlong(layout, InDim::Register, axis).span()) == 0;
+}
+
+Expr KernelEmitter::coordinate(const LinearLayout &layout, unsigned axis,
+                               const BitMap &reg) {
+  Expr thread = threadCoordinate(layout, axis);
+  BitMap map = registerCoordinate(layout, axis, reg);
+  if (map.isZero())
+    return thread;
+  Expr part = textOf(map, "r");
+  if (thread.text == "0")
+    return part;
+  if (isSeparable(layout, axis))
+    return binary(thread, "+", part, Prec::Additive, CType::I32);
+  return binary(thread, "^", part, Prec::BitXor, CType::I32);
+}
+
+std::optional<Expr> KernelEmitter::ownsElements(const LinearLayout &layout) {
+  std::optional<Expr> owns;
+  for (auto [dim, name] : {std::pair(InDim::Lane, StringRef("lane")),
+                           std::pair(InDim::Warp, StringRef("warp"))}) {
+    uint64_t free = layout.freeBits(dim);
+    if (free == 0)
+      continue;
+    uint64_t all = layout.size(dim) - 1;
+    Expr bits = Expr::atom(name, CType::I32);
+    if (free != all)
+      bits =
+          binary(bits, "&", intLiteral(static_cast<int64_t>(free), CType::I32),
+                 Prec::BitAnd, CType::I32);
+    Expr isFirst = binary(bits, "==", intLiteral(0, CType::I32), Prec::Equality,
+                          CType::Bool);
+    owns = owns ? binary(*owns, "&&", isFirst, Prec::LogicalAnd, CType::Bool)
+                : isFirst;
+  }
+  return owns;
+}
+
+std::optional<Expr> KernelEmitter::isInside(const LinearLayout &layout,
+                                            ValueRange valid,
+                                            const BitMap &reg) {
+  std::optional<Expr> inside;
+  for (auto [axis, end] : llvm::enumerate(valid)) {
+    if (facts.rangeOf(end).low >= layout.shape()[axis])
+      continue;
+    Expr test = binary(coordinate(layout, axis, reg), "<", scalar(end),
+                       Prec::Relational, CType::Bool);
+    inside = inside ? binary(*inside, "&&", test, Prec::LogicalAnd, CType::Bool)
+                    : test;
+  }
+  return inside;
+}
+
+} // namespace tilec::cuda

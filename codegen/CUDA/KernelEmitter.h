@@ -1,0 +1,249 @@
+//===- KernelEmitter.h - The emitter at work --------------------*- C++ -*-===//
+//
+// The state of one translation and its parts, one file each:
+//
+//   Kernel.cpp       signature, prologue, grid, assembly of the text
+//   Statements.cpp   blocks, loops, branches
+//   Expressions.cpp  arith and math, on scalars and on elements alike
+//   Fragments.cpp    runs: elementwise ops as one loop over registers
+//   Coordinates.cpp  which element a register is, as text
+//   Memory.cpp       tile.load and tile.store
+//   Reduce.cpp       reductions
+//
+// Ops are visited in order. Ops with effects, exchanges between threads and
+// products are written where they stand; elementwise ops on fragments are not
+// written at all until one of those needs their result. Then everything that
+// it needs and that has its layout becomes one loop over registers (a run), in
+// which intermediate values are scalars. A value that more than one run uses is
+// kept in an array, unless it is cheap to compute again (positions, masks,
+// conversions from 16 bits).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_CODEGEN_CUDA_KERNELEMITTER_H
+#define TILEC_CODEGEN_CUDA_KERNELEMITTER_H
+
+#include "codegen/CUDA/Emitter.h"
+#include "codegen/CUDA/IntegerFacts.h"
+#include "codegen/CUDA/RegisterMap.h"
+#include "codegen/CUDA/Text.h"
+
+#include "dialects/TileGPU/IR/TileGPU.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace tilec::cuda {
+
+struct ReducedBits;
+
+/// A fragment that is held in an array.
+struct Fragment {
+  std::string name;
+  CType type = CType::F32;
+  unsigned registers = 1;
+  /// Another value has the same array, so it may not be changed.
+  bool isShared = false;
+};
+
+/// A tensor in global memory, an argument or a slice of one.
+struct View {
+  unsigned arg = 0;
+  /// A pointer to its first element.
+  std::string pointer;
+  CType type = CType::F32;
+  /// Per dimension of the view that of the argument.
+  llvm::SmallVector<unsigned> dims;
+  /// Whether it is there at all.
+  std::optional<Expr> predicate;
+  /// A power of two, in elements, that divides the offset of `pointer` along
+  /// the dimension of stride 1.
+  int64_t unitDivisor = int64_t(1) << 20;
+  bool isReadOnly = false;
+};
+
+/// The registers that one iteration of a loop over registers handles.
+struct RegisterLoop {
+  /// The first of them, from the bits of the loop variable.
+  BitMap reg;
+  /// Whether there is a variable, which is called r; else the register is 0.
+  bool hasVariable = false;
+};
+
+class KernelEmitter {
+public:
+  KernelEmitter(mlir::tile::KernelOp kernel, const EmitOptions &options);
+  llvm::Expected<EmittedKernel> emit();
+
+private:
+  friend class Run;
+
+  //===--- Kernel.cpp ---===//
+  void declareArguments();
+  void emitGrid(mlir::scf::ForallOp grid);
+  std::string signature(const llvm::StringSet<> &used);
+  std::string prologue(const llvm::StringSet<> &used);
+  void fillImage();
+  std::string argumentName(unsigned arg);
+  std::string extentKey(unsigned arg, unsigned dim, llvm::StringRef name);
+  /// The extent of a dimension as the kernel knows it.
+  Expr extent(mlir::Value view, unsigned dim);
+  Expr stride(unsigned arg, unsigned dim);
+  /// The type of `index` values.
+  CType indexType() const {
+    return facts.hasIndex32() ? CType::I32 : CType::I64;
+  }
+
+  //===--- Names and places (Kernel.cpp) ---===//
+  /// A name that is not taken, as near to `wish` as possible.
+  std::string fresh(llvm::StringRef wish);
+  /// What the source calls a value, or `otherwise`.
+  std::string wishFor(mlir::Value value, llvm::StringRef otherwise);
+  /// Writes the source line that an op comes from, if it is another one than
+  /// the last.
+  void comment(mlir::Operation *op);
+  /// Reports what cannot be translated; the text made meanwhile is not used.
+  void fail(mlir::Operation *op, const llvm::Twine &message);
+
+  //===--- Statements.cpp ---===//
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  void emitScalarOp(mlir::Operation *op);
+  void emitFor(mlir::scf::ForOp loop);
+  void emitIf(mlir::scf::IfOp branch);
+  void emitYield(mlir::scf::ForOp loop);
+  void collectNames(mlir::Value value, bool isMoved,
+                    llvm::StringMap<bool> &read);
+  Expr validExtent(mlir::tile::ValidOp op);
+  /// Computes what the regions of `op` use of the deferred values outside.
+  void materializeForRegions(mlir::Operation *op);
+  /// Declares the variable of a carried value or a result of a branch.
+  void declareVariable(mlir::Value value, llvm::StringRef name);
+
+  //===--- Expressions.cpp ---===//
+  /// The type that a scalar, or an element of a fragment, has in C++.
+  CType typeOf(mlir::Value value);
+  /// A scalar: a number, an index, a tensor of rank 0.
+  Expr scalar(mlir::Value value);
+  /// The result of an elementwise op from its operands' elements.
+  Expr compute(mlir::Operation *op, llvm::ArrayRef<Expr> operands);
+  Expr computeInteger(mlir::Operation *op, llvm::ArrayRef<Expr> operands);
+  Expr computeFloat(mlir::Operation *op, llvm::ArrayRef<Expr> operands);
+  Expr computeCast(mlir::Operation *op, const Expr &operand);
+  Expr constant(mlir::TypedAttr value, CType type);
+  /// An element of a narrow float as f32.
+  Expr widen(const Expr &raw);
+  Expr padValue(mlir::tile::Pad pad, mlir::Type element);
+  Expr combine(mlir::tile::ReduceKind kind, CType type, const Expr &a,
+               const Expr &b);
+  Expr neutral(mlir::tile::ReduceKind kind, CType type);
+
+  //===--- Coordinates.cpp ---===//
+  /// The part of a coordinate that depends on the thread: a name or 0.
+  Expr threadCoordinate(const layout::LinearLayout &layout, unsigned axis);
+  /// The part that depends on the register, from the bits of a loop variable.
+  BitMap registerCoordinate(const layout::LinearLayout &layout, unsigned axis,
+                            const BitMap &reg);
+  /// Whether a coordinate is the sum of both parts.
+  bool isSeparable(const layout::LinearLayout &layout, unsigned axis);
+  Expr coordinate(const layout::LinearLayout &layout, unsigned axis,
+                  const BitMap &reg);
+  /// True in one of the threads that hold each element; nothing if all do so
+  /// alone.
+  std::optional<Expr> ownsElements(const layout::LinearLayout &layout);
+  /// `position < valid` for all axes that may be cut short; nothing if none is.
+  std::optional<Expr> isInside(const layout::LinearLayout &layout,
+                               mlir::ValueRange valid, const BitMap &reg);
+
+  //===--- Fragments.cpp ---===//
+  bool isFragment(mlir::Value value) {
+    return static_cast<bool>(mlir::tilegpu::getLayout(value.getType()));
+  }
+  static bool isDeferred(mlir::Operation *op);
+  /// What computing an element again costs, at most `limit` + 1.
+  unsigned cost(mlir::Value value, unsigned limit);
+  bool isCheap(mlir::Value value);
+  /// The array of a fragment, which is computed now if it is not there.
+  Fragment fragment(mlir::Value value);
+  /// The same with elements of the type in memory: an i64 may be held as int.
+  Fragment fragmentAs(mlir::Value value, CType type);
+  /// Computes fragments now.
+  void materialize(mlir::Value value, mlir::Operation *user = nullptr);
+  /// Writes a fragment, computed now or not, to an array that exists.
+  void assignFragment(const Fragment &target, mlir::Value value,
+                      mlir::Operation *user);
+  /// Writes a loop over the registers of fragments of `type`; `body` gets the
+  /// elements of `wanted`. `user` is the op that asks.
+  void
+  loopOver(mlir::RankedTensorType type, mlir::ValueRange wanted,
+           mlir::Operation *user,
+           llvm::function_ref<void(const RegisterLoop &, llvm::ArrayRef<Expr>)>
+               body);
+  /// The bare loop: `count` registers in steps of `step`, both powers of two.
+  void forRegisters(unsigned count, unsigned step,
+                    llvm::function_ref<void(const RegisterLoop &)> body);
+  /// Declares an array for a value; `initializer` is " = {}" or nothing.
+  Fragment declareFragment(mlir::Value value, llvm::StringRef wish,
+                           llvm::StringRef initializer = "");
+  Expr element(const Fragment &fragment, const BitMap &reg);
+  /// A pointer to the entry of an array that holds register `loop`.
+  std::string entryPointer(const Fragment &fragment, const RegisterLoop &loop);
+
+  //===--- Memory.cpp ---===//
+  struct BlockAccess;
+  View viewOf(mlir::Value view);
+  void emitSlice(mlir::tile::SliceOp op);
+  BlockAccess planAccess(mlir::Operation *op, mlir::Value view,
+                         mlir::ValueRange indices, mlir::ValueRange valid,
+                         mlir::Value predicate, llvm::ArrayRef<int64_t> dims,
+                         mlir::RankedTensorType type);
+  std::string addressOf(const BlockAccess &access, const BitMap &reg);
+  std::optional<Expr> mayAccess(const BlockAccess &access, const BitMap &reg);
+  Expr countInside(const BlockAccess &access, const BitMap &reg);
+  /// Opens the branch for vectors that are cut short.
+  void openTail(const BlockAccess &access);
+  std::string scalarPointer(const View &view, mlir::ValueRange indices);
+  void emitLoad(mlir::tile::LoadOp op);
+  void emitScalarLoad(mlir::tile::LoadOp op);
+  void emitStore(mlir::tile::StoreOp op);
+  void emitScalarStore(mlir::tile::StoreOp op);
+
+  //===--- Reduce.cpp ---===//
+  std::optional<ReducedBits> reducedBits(mlir::Operation *op,
+                                         const layout::LinearLayout &layout,
+                                         llvm::ArrayRef<int64_t> axes);
+  void emitReduce(mlir::tile::ReduceOp op);
+  Expr flatCoordinate(const layout::LinearLayout &layout, const BitMap &reg);
+  std::optional<Expr> bitsAreZero(llvm::StringRef variable, unsigned mask,
+                                  unsigned all);
+  /// The address of an op's scratch memory.
+  std::string scratch(mlir::Operation *op);
+
+  mlir::tile::KernelOp kernel;
+  const EmitOptions &options;
+  IntegerFacts facts;
+  Writer out;
+  bool hasFailed = false;
+  bool usesShared = false;
+
+  llvm::StringSet<> names;
+  llvm::DenseMap<mlir::Value, Expr> scalars;
+  llvm::DenseMap<mlir::Value, Fragment> fragments;
+  llvm::DenseMap<mlir::Value, View> views;
+  std::vector<std::string> argumentNames;
+  /// What parameters are called: extents by the name that a launch has for
+  /// them, in the order of their first use, and strides.
+  std::vector<std::pair<std::string, std::string>> extentNames;
+  std::map<std::pair<unsigned, unsigned>, std::string> strideNames;
+  /// The text of thread coordinates, and what they are called.
+  std::vector<std::pair<std::string, std::string>> coordinates;
+  llvm::SmallVector<llvm::StringRef> sourceLines;
+  unsigned lastLine = 0;
+  gpu::KernelImage image;
+};
+
+} // namespace tilec::cuda
+
+#endif // TILEC_CODEGEN_CUDA_KERNELEMITTER_H

@@ -1,0 +1,330 @@
+//===- Statements.cpp - Blocks, loops, branches -----------------*- C++ -*-===//
+//
+// Ops in their order. Values that a loop carries, and results of branches, are
+// variables and arrays that change; all others are constant once computed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CUDA/KernelEmitter.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace tilec::cuda {
+
+/// Single-use scalars up to this length become part of what uses them.
+static constexpr size_t shortText = 40;
+
+void KernelEmitter::emitBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (hasFailed)
+      return;
+    emitOp(&op);
+  }
+}
+
+void KernelEmitter::emitOp(Operation *op) {
+  if (isDeferred(op))
+    return;
+  if (op->getNumRegions() > 0 && !isa<scf::ForallOp>(op))
+    materializeForRegions(op);
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](scf::ForallOp grid) { emitGrid(grid); })
+      .Case([&](scf::ForOp loop) { emitFor(loop); })
+      .Case([&](scf::IfOp branch) { emitIf(branch); })
+      .Case([&](tile::SliceOp slice) { emitSlice(slice); })
+      .Case([&](tile::LoadOp load) { emitLoad(load); })
+      .Case([&](tile::StoreOp store) { emitStore(store); })
+      .Case([&](tile::ReduceOp reduce) { emitReduce(reduce); })
+      .Default([&](Operation *other) {
+        bool isScalar = other->getNumResults() == 1 &&
+                        isMemoryEffectFree(other) &&
+                        !isFragment(other->getResult(0));
+        if (isScalar)
+          return emitScalarOp(other);
+        fail(other, "expected an op that has a form in CUDA C++, found '" +
+                        other->getName().getStringRef() + "'");
+      });
+}
+
+void KernelEmitter::materializeForRegions(Operation *op) {
+  op->walk([&](Operation *inner) {
+    if (inner == op)
+      return;
+    for (Value operand : inner->getOperands())
+      if (isFragment(operand) && !fragments.contains(operand) &&
+          !op->isAncestor(operand.getParentBlock()->getParentOp()) &&
+          !isCheap(operand))
+        materialize(operand);
+  });
+}
+
+//===--- Scalars ---------------------------------------------------------===//
+
+/// Whether `begin` is a tile's or a position's begin on the axis of `extent`,
+/// and so before its end.
+static bool isBefore(Value begin, Value extent) {
+  auto argument = dyn_cast<BlockArgument>(begin);
+  if (!argument)
+    return matchPattern(begin, m_Zero());
+  Operation *parent = argument.getOwner()->getParentOp();
+  if (auto loop = dyn_cast<scf::ForOp>(parent))
+    return begin == loop.getInductionVar() && loop.getUpperBound() == extent;
+  if (auto grid = dyn_cast<scf::ForallOp>(parent)) {
+    OpFoldResult end = grid.getMixedUpperBound()[argument.getArgNumber()];
+    if (auto known = dyn_cast<Value>(end))
+      return known == extent;
+    return getConstantIntValue(end) == getConstantIntValue(extent);
+  }
+  return false;
+}
+
+Expr KernelEmitter::validExtent(tile::ValidOp op) {
+  CType type = indexType();
+  Expr begin = scalar(op.getBegin()), extent = scalar(op.getExtent());
+  Expr left = begin.text == "0"
+                  ? extent
+                  : binary(extent, "-", begin, Prec::Additive, type);
+  if (!isBefore(op.getBegin(), op.getExtent()))
+    left = Expr::call(
+        "max(" + left.text + ", " + intLiteral(0, type).text + ")", type);
+  return Expr::call(
+      "min(" + left.text + ", " +
+          intLiteral(static_cast<int64_t>(op.getSize()), type).text + ")",
+      type);
+}
+
+Expr KernelEmitter::scalar(Value value) {
+  if (auto known = scalars.find(value); known != scalars.end())
+    return known->second;
+  if (auto literal = value.getDefiningOp<arith::ConstantOp>())
+    return constant(literal.getValue(), typeOf(value));
+  if (Operation *op = value.getDefiningOp())
+    fail(op, "internal error: expected a scalar that was computed");
+  else
+    fail(kernel, "internal error: expected a known argument");
+  return intLiteral(0, CType::I32);
+}
+
+void KernelEmitter::emitScalarOp(Operation *op) {
+  Value result = op->getResult(0);
+  if (isa<arith::ConstantOp>(op) || op->use_empty())
+    return;
+  std::string wish = "t";
+  Expr value;
+  if (auto dim = dyn_cast<tile::DimOp>(op)) {
+    value = extent(dim.getView(), dim.getDim());
+  } else if (auto valid = dyn_cast<tile::ValidOp>(op)) {
+    value = validExtent(valid);
+    wish = "valid";
+    if (Expr begin = scalar(valid.getBegin());
+        begin.isAtom && !llvm::isDigit(begin.text.front()))
+      wish += "_" + begin.text;
+  } else if (isa<tensor::ExtractOp, tensor::FromElementsOp, tensor::SplatOp,
+                 tile::BroadcastOp>(op)) {
+    if (isFragment(op->getOperand(0)))
+      return fail(op, "expected a tensor of rank 0, found " +
+                          llvm::formatv("{0}", op->getOperand(0).getType()));
+    value = scalar(op->getOperand(0));
+  } else {
+    SmallVector<Expr> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(scalar(operand));
+    value = compute(op, operands);
+  }
+  value = cast(value, typeOf(result));
+  bool isInlined = result.hasOneUse() && value.text.size() <= shortText &&
+                   result.getUsers().begin()->getBlock() == op->getBlock() &&
+                   wishFor(result, "").empty();
+  if (!value.isAtom && !isInlined) {
+    comment(op);
+    std::string name = fresh(wishFor(result, wish));
+    out.declare(name, "const " + spelling(value.type) + " " + name + " = " +
+                          value.text + ";");
+    value = Expr::atom(name, value.type);
+  }
+  scalars.insert({result, value});
+}
+
+//===--- Loops -----------------------------------------------------------===//
+
+void KernelEmitter::declareVariable(Value value, StringRef wish) {
+  if (isFragment(value)) {
+    fragments.insert_or_assign(value, declareFragment(value, wish));
+    return;
+  }
+  std::string name = fresh(wishFor(value, wish));
+  CType type = typeOf(value);
+  out.line(spelling(type) + " " + name + ";");
+  scalars.insert_or_assign(value, Expr::atom(name, type));
+}
+
+void KernelEmitter::emitFor(scf::ForOp loop) {
+  comment(loop);
+  for (auto [init, argument] :
+       llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    if (!isFragment(argument)) {
+      CType type = typeOf(argument);
+      std::string name = fresh(wishFor(argument, "carried"));
+      out.line(spelling(type) + " " + name + " = " + scalar(init).text + ";");
+      scalars.insert({argument, Expr::atom(name, type)});
+      continue;
+    }
+    CType type = typeOf(argument);
+    auto known = fragments.find(init);
+    // An array that nobody else reads is carried on as it is.
+    if (known != fragments.end() && !known->second.isShared &&
+        known->second.type == type && init.hasOneUse() &&
+        init.getParentBlock() == loop->getBlock()) {
+      Fragment fragment = known->second;
+      fragments.insert({argument, fragment});
+      continue;
+    }
+    if (known == fragments.end() && !init.hasOneUse() && !isCheap(init))
+      materialize(init, loop);
+    Fragment fragment = declareFragment(argument, "carried");
+    assignFragment(fragment, init, loop);
+    fragments.insert({argument, fragment});
+  }
+
+  CType type = typeOf(loop.getInductionVar());
+  std::string name = fresh(wishFor(loop.getInductionVar(), "i"));
+  scalars.insert({loop.getInductionVar(), Expr::atom(name, type)});
+  Expr step = scalar(loop.getStep());
+  out.raw("#pragma unroll 1");
+  out.open("for (" + spelling(type) + " " + name + " = " +
+           scalar(loop.getLowerBound()).text + "; " + name + " < " +
+           parenthesized(scalar(loop.getUpperBound()), Prec::Additive) + "; " +
+           (step.text == "1" ? "++" + name : name + " += " + step.text) + ")");
+  emitBlock(*loop.getBody());
+  emitYield(loop);
+  out.close();
+  for (auto [argument, result] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
+    if (isFragment(argument))
+      fragments.insert({result, fragments.lookup(argument)});
+    else
+      scalars.insert({result, scalars.lookup(argument)});
+  }
+}
+
+/// The names that the text of a value, computed now, will contain. `isMoved` is
+/// set if an array is read at another register than is written.
+void KernelEmitter::collectNames(Value value, bool isMoved,
+                                 llvm::StringMap<bool> &read) {
+  auto add = [&](StringRef name) { read[name] |= isMoved; };
+  if (!isFragment(value)) {
+    forEachIdentifier(scalar(value).text, add);
+    return;
+  }
+  if (auto known = fragments.find(value); known != fragments.end())
+    return add(known->second.name);
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return;
+  isMoved |= isa<tile::BroadcastOp, tilegpu::ConvertLayoutOp>(op);
+  for (Value operand : op->getOperands())
+    collectNames(operand, isMoved, read);
+}
+
+void KernelEmitter::emitYield(scf::ForOp loop) {
+  if (hasFailed)
+    return;
+  Operation *yield = loop.getBody()->getTerminator();
+  struct Assignment {
+    Value value;
+    BlockArgument target;
+    std::string name;
+    llvm::StringMap<bool> reads;
+  };
+  SmallVector<Assignment> pending;
+  for (auto [value, target] :
+       llvm::zip_equal(yield->getOperands(), loop.getRegionIterArgs())) {
+    std::string name = isFragment(target) ? fragments.lookup(target).name
+                                          : scalars.lookup(target).text;
+    Assignment assignment{value, target, name, {}};
+    collectNames(value, false, assignment.reads);
+    bool isThere = isFragment(value) ? fragments.contains(value) &&
+                                           fragments.lookup(value).name == name
+                                     : scalar(value).text == name;
+    if (!isThere)
+      pending.push_back(std::move(assignment));
+  }
+  // All happen at once, so nothing is overwritten that another one reads.
+  while (!pending.empty() && !hasFailed) {
+    auto isFree = [&](const Assignment &candidate) {
+      for (const Assignment &other : pending) {
+        auto read = other.reads.find(candidate.name);
+        if (read == other.reads.end())
+          continue;
+        if (&other != &candidate || read->second)
+          return false;
+      }
+      return true;
+    };
+    auto next = llvm::find_if(pending, isFree);
+    if (next == pending.end()) {
+      // A cycle: one value waits elsewhere.
+      Assignment &first = pending.front();
+      if (isFragment(first.value)) {
+        if (fragments.contains(first.value)) {
+          Fragment copy = declareFragment(first.value, "previous");
+          assignFragment(copy, first.value, yield);
+          fragments.insert_or_assign(first.value, copy);
+        } else {
+          materialize(first.value, yield);
+        }
+      } else {
+        Expr value = scalar(first.value);
+        std::string name = fresh("previous");
+        out.line("const " + spelling(value.type) + " " + name + " = " +
+                 value.text + ";");
+        scalars.insert_or_assign(first.value, Expr::atom(name, value.type));
+      }
+      for (Assignment &assignment : pending) {
+        assignment.reads.clear();
+        collectNames(assignment.value, false, assignment.reads);
+      }
+      continue;
+    }
+    if (isFragment(next->target))
+      assignFragment(fragments.lookup(next->target), next->value, yield);
+    else
+      out.line(next->name + " = " + scalar(next->value).text + ";");
+    pending.erase(next);
+  }
+}
+
+//===--- Branches --------------------------------------------------------===//
+
+void KernelEmitter::emitIf(scf::IfOp branch) {
+  comment(branch);
+  for (Value result : branch.getResults())
+    declareVariable(result, "result");
+  auto emitBranch = [&](Block &block) {
+    emitBlock(block);
+    if (hasFailed)
+      return;
+    Operation *yield = block.getTerminator();
+    for (auto [value, result] :
+         llvm::zip_equal(yield->getOperands(), branch.getResults())) {
+      if (isFragment(result))
+        assignFragment(fragments.lookup(result), value, yield);
+      else
+        out.line(scalars.lookup(result).text + " = " + scalar(value).text +
+                 ";");
+    }
+  };
+  out.open("if (" + scalar(branch.getCondition()).text + ")");
+  emitBranch(*branch.thenBlock());
+  if (branch.elseBlock()) {
+    out.reopen("else");
+    emitBranch(*branch.elseBlock());
+  }
+  out.close();
+}
+
+} // namespace tilec::cuda
