@@ -137,11 +137,12 @@ LinearLayout LinearLayout::mmaOperandB(llvm::ArrayRef<int64_t> shape,
                                        unsigned warpsN) {
   assert(shape.size() == 2 && "an operand is a matrix");
   int64_t tileN = partOf(shape[1], warpsN, 8);
+  int64_t quadK = int64_t(4) * kWidth;
   Builder builder(shape);
   builder.addRange(InDim::Register, 0, 1, kWidth);
-  builder.addRange(InDim::Register, 0, 4 * kWidth, shape[0]);
+  builder.addRange(InDim::Register, 0, quadK, shape[0]);
   builder.addRange(InDim::Register, 1, 8, tileN);
-  builder.addRange(InDim::Lane, 0, kWidth, 4 * kWidth);
+  builder.addRange(InDim::Lane, 0, kWidth, quadK);
   builder.addRange(InDim::Lane, 1, 1, 8);
   builder.addRange(InDim::Warp, 1, tileN, tileN * warpsN);
   builder.addCopies(InDim::Warp, warpsM);

@@ -299,6 +299,7 @@ public:
     return extents == other.extents && basesOf == other.basesOf;
   }
   bool operator!=(const LinearLayout &other) const { return !(*this == other); }
+  // LLVM looks for this name. NOLINTNEXTLINE(readability-identifier-naming)
   friend llvm::hash_code hash_value(const LinearLayout &layout);
 
   /// One line: `16x8: reg (0,1) (8,0) | lane (0,2) (0,4) ... | warp`.

@@ -91,7 +91,7 @@ SharedLayout SwizzledTile::linear(llvm::ArrayRef<int64_t> shape) const {
 SwizzledTile SwizzledTile::optimal(int64_t rows, int64_t cols,
                                    unsigned elementBytes) {
   SwizzledTile tile{rows, cols, elementBytes};
-  int64_t allBanks = numBanks * bankBytes;
+  int64_t allBanks = int64_t(numBanks) * bankBytes;
   if (tile.rowBytes() <= tile.vecBytes)
     return tile; // eight rows are 128 bytes or less
   tile.perPhase = std::max<int64_t>(1, allBanks / tile.rowBytes());

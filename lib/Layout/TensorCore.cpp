@@ -58,9 +58,9 @@ std::optional<MatrixAccess> canLdmatrix(const LinearLayout &layout,
         return false;
       expected *= 2;
     }
-    return expected == chunkBytes && llvm::all_of(rest, [](uint64_t offset) {
-             return offset % chunkBytes == 0;
-           });
+    assert(expected == chunkBytes && "words of 4 bytes in four lanes");
+    return llvm::all_of(
+        rest, [](uint64_t offset) { return offset % chunkBytes == 0; });
   };
   for (bool transposed : {false, true})
     if ((!transposed || elementBytes == 2) && matches(transposed))
@@ -159,7 +159,6 @@ public:
       : bases(bases), mode(mode) {}
 
   bool atEnd() const { return next == bases.size(); }
-  unsigned bit() const { return next; }
   /// Whether the next bits, while their distance is below `end`, move by
   /// begin, 2 begin, ...
   bool takeRange(uint64_t begin, uint64_t end) {
@@ -179,13 +178,6 @@ public:
         return std::nullopt;
     return stride;
   }
-  /// Whether what is left moves the beginning of an operand by distances that
-  /// do not change the swizzle's phase.
-  bool restMovesWholeAtoms() const {
-    return llvm::all_of(bases.drop_front(next), [&](uint64_t offset) {
-      return offset % chunkBytes == 0 && swizzleAddress(mode, offset) == offset;
-    });
-  }
 
 private:
   llvm::ArrayRef<uint64_t> bases;
@@ -201,23 +193,21 @@ static std::optional<WgmmaOperand>
 matchOperand(llvm::ArrayRef<uint64_t> contiguous,
              llvm::ArrayRef<uint64_t> other, SwizzleMode mode, bool mnMajor,
              unsigned elementBytes, unsigned mnPerInstruction) {
-  unsigned span = spanBytes(mode);
+  uint64_t span = spanBytes(mode);
   unsigned mnBits = llvm::Log2_32_Ceil(mnPerInstruction);
   unsigned kBits = llvm::Log2_32(32 / elementBytes);
   AxisOffsets along(contiguous, mode), across(other, mode);
   // An atom: rows of one span, eight of them.
   if (!along.takeRange(elementBytes, span) || !across.takeRange(span, 8 * span))
     return std::nullopt;
-  if ((elementBytes << along.bit()) < span || across.bit() < 3)
-    return std::nullopt;
   std::optional<uint64_t> alongStride =
       along.takeStride(mnMajor ? mnBits : kBits, chunkBytes);
   std::optional<uint64_t> acrossStride =
-      across.takeStride(mnMajor ? kBits : mnBits, uint64_t(8) * span);
-  if (!alongStride || !acrossStride || !along.restMovesWholeAtoms() ||
-      !across.restMovesWholeAtoms())
+      across.takeStride(mnMajor ? kBits : mnBits, 8 * span);
+  if (!alongStride || !acrossStride)
     return std::nullopt;
-  // Distances are added, not XORed: they must be different bits.
+  // Distances are added, not XORed: they must be different bits. As an atom
+  // takes all bits of the swizzle's phase, the rest then moves whole atoms.
   uint64_t seen = 0;
   for (llvm::ArrayRef<uint64_t> bases : {contiguous, other})
     for (uint64_t basis : bases) {
@@ -236,6 +226,7 @@ matchOperand(llvm::ArrayRef<uint64_t> contiguous,
 std::optional<WgmmaOperand> canWgmma(const SharedLayout &shared,
                                      unsigned mnAxis,
                                      unsigned mnPerInstruction) {
+  assert(mnPerInstruction >= 8 && "no instruction is smaller");
   if (shared.shape().size() != 2 || shared.elementBytes() > 4)
     return std::nullopt;
   unsigned elementBytes = shared.elementBytes();

@@ -9,6 +9,8 @@
 #include "lib/Layout/Conversion.h"
 #include "test/Unit/Layout/RandomLayouts.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -137,8 +139,7 @@ TEST_CASE("random conversions are carried out right") {
     for (unsigned warp = 0; warp < to.size(InDim::Warp); ++warp) {
       std::set<uint64_t> has = heldBy(from, warp), needs = heldBy(to, warp);
       same = same && has == needs;
-      within = within && std::includes(has.begin(), has.end(), needs.begin(),
-                                       needs.end());
+      within = within && llvm::includes(has, needs);
     }
     if (!within)
       CHECK(plan.kind == Kind::Shared);
@@ -193,6 +194,38 @@ TEST_CASE("a register exchanged with a lane bit costs one shuffle") {
   CHECK(plan.shuffle.isButterfly());
   CHECK(plan.shuffle.numShuffles(32) == 1);
   CHECK(plan.shuffle.numSelectStages() == 2);
+}
+
+TEST_CASE("lanes that have what they need keep it") {
+  // Lane bits 0 and 1 both read from lane bit 1.
+  LinearLayout from({64}, {{1}}, {{2}, {4}, {8}, {16}, {32}}, {});
+  LinearLayout to({64}, {{6}}, {{5}, {4}, {8}, {16}, {32}}, {});
+  ConversionPlan plan = checkPlan(from, to);
+  REQUIRE(plan.kind == Kind::Shuffle);
+  CHECK(plan.shuffle.isButterfly());
+  CHECK(plan.shuffle.numShuffles(32) == 1);
+  // Lane bits 0 and 1 hold copies; bit 1 can stay what it is.
+  LinearLayout copies({32}, {{1}}, {{2}, {2}, {4}, {8}, {16}}, {});
+  LinearLayout needs({32}, {{2}}, {{1}, {2}, {4}, {8}, {16}}, {});
+  plan = checkPlan(copies, needs);
+  REQUIRE(plan.kind == Kind::Shuffle);
+  CHECK(plan.shuffle.isButterfly());
+  CHECK(plan.shuffle.numShuffles(32) == 1);
+}
+
+TEST_CASE("registers that mix are not packed") {
+  // Register bit 0 stays; bit 1 of the result moves it as well.
+  LinearLayout from({128}, {{1}, {2}}, {{4}, {8}, {16}, {32}, {64}}, {});
+  LinearLayout to({128}, {{1}, {3}}, {{8}, {4}, {16}, {32}, {64}}, {});
+  ConversionPlan plan = checkPlan(from, to);
+  REQUIRE(plan.kind == Kind::Shuffle);
+  CHECK(plan.shuffle.packedBits == 0);
+  CHECK(plan.shuffle.numShuffles(8) == 4);
+  LinearLayout clean({128}, {{1}, {2}}, {{8}, {4}, {16}, {32}, {64}}, {});
+  plan = checkPlan(from, clean);
+  CHECK(plan.shuffle.packedBits == 2);
+  CHECK(plan.shuffle.numShuffles(8) == 1);
+  CHECK(plan.shuffle.numShuffles(16) == 2);
 }
 
 TEST_CASE("copies are read where they are") {

@@ -8,8 +8,6 @@
 #include "lib/Layout/LinearLayout.h"
 #include "test/Unit/Layout/RandomLayouts.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -195,7 +193,6 @@ TEST_CASE("the inverse finds every element") {
         randomSurjectiveLayout(random, randomShape(random, 9), round % 3);
     INFO(layout.str());
     InverseLayout inverse = layout.invert();
-    std::map<std::vector<int64_t>, unsigned> found;
     forEachIndex(layout, [&](HardwareIndex index) {
       Coordinates at = applySlowly(layout, index);
       HardwareIndex place = inverse.apply(at);

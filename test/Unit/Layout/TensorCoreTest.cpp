@@ -272,6 +272,16 @@ TEST_CASE("operands of wgmma with contiguous m or n") {
   }
 }
 
+TEST_CASE("wgmma may use a part of each row") {
+  // 32 bytes of k in rows of 64.
+  llvm::SmallVector<uint64_t> offsets = {2, 4, 8, 16};
+  for (uint64_t row = 1; row < 64; row *= 2)
+    offsets.push_back(swizzleAddress(SwizzleMode::Bytes64, row * 64));
+  WgmmaOperand operand = checkWgmma(SharedLayout({64, 16}, 2, offsets), 0, 64);
+  CHECK(operand.mode == SwizzleMode::Bytes64);
+  CHECK(operand.strideBytes == 512);
+}
+
 TEST_CASE("operands of wgmma without a swizzle") {
   // Core matrices of eight rows of 16 bytes, one after the other: along k
   // first, then along m or n.
@@ -312,6 +322,17 @@ TEST_CASE("what wgmma cannot read") {
   bases.back() = 0;
   CHECK_FALSE(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 64));
   CHECK_FALSE(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 32));
+  bases.back() = bases[bases.size() - 2];
+  CHECK_FALSE(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 32));
+  bases.back() = 3 * bases[bases.size() - 2];
+  CHECK_FALSE(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 32));
+  // Rows in another phase of the swizzle.
+  bases.back() = 8192 + 16;
+  CHECK_FALSE(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 32));
+  // The same are fine where they ought to be, or further away.
+  bases.back() = 8192;
+  CHECK(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 32));
+  CHECK_FALSE(canWgmma(SharedLayout({64, 64}, 2, bases), 0, 64));
 }
 
 TEST_CASE("descriptors of wgmma") {
