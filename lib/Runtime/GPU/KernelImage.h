@@ -14,7 +14,9 @@
 //   * Arguments are counted as in the kernel's signature, tensors and scalars
 //     together.
 //   * The pointer of a tensor is the address of its element of index (0, 0,
-//     ...). Strides count elements and may be zero or negative.
+//     ...). Strides count elements and may be zero or negative. Those of
+//     dimensions of extent 1, and all of an empty tensor, are passed as 0: no
+//     address depends on them, and so they break no rule.
 //   * One block computes one program. Blocks form one row: blockIdx.x runs over
 //     the axes of `grid` with the last one fastest. No programs, no launch.
 //
@@ -80,8 +82,8 @@ struct TensorFacts {
   /// The dimension whose stride is 1 (so it is no parameter), or -1.
   int unitStride = -1;
   /// The address, and the strides of all dimensions but unitStride in bytes,
-  /// are multiples of this: 1, 2, 4, 8 or 16. Strides of dimensions of extent 0
-  /// or 1 are free, as no address depends on them.
+  /// are multiples of this: 1, 2, 4, 8 or 16. Not so for an empty
+  /// tensor, whose address may even be null.
   unsigned alignment = 1;
   /// The code computes element offsets in i32: for every position, also up to
   /// `slack` positions beyond the end of each dimension (what a last, partial

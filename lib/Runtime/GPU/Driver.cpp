@@ -1,0 +1,131 @@
+//===- Driver.cpp - NVIDIA's driver -----------------------------*- C++ -*-===//
+
+#include "lib/Runtime/GPU/Driver.h"
+#include <cstdlib>
+#include <mutex>
+
+using namespace tilec;
+using namespace tilec::gpu;
+
+static constexpr llvm::StringLiteral driverName = "libcuda.so.1";
+
+const char *cuda::Functions::load(const SharedLibrary &library) {
+  const char *missing = nullptr;
+#define TILEC_LOAD(member, symbol, parameters)                                 \
+  if (!library.get(#symbol, member) && !missing)                               \
+    missing = #symbol;
+  TILEC_CUDA_FUNCTIONS(TILEC_LOAD)
+#undef TILEC_LOAD
+  return missing;
+}
+
+std::string gpu::cudaVersionText(int version) {
+  return std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
+Driver::~Driver() = default;
+
+llvm::Expected<std::unique_ptr<Driver>> Driver::open(const std::string &path) {
+  llvm::Expected<SharedLibrary> library = SharedLibrary::open(path);
+  if (!library)
+    return gpuError(ErrorKind::NoDriver,
+                    "NVIDIA's driver cannot be opened: " +
+                        llvm::toString(library.takeError()),
+                    "install NVIDIA's driver; in a container, start it with "
+                    "access to the GPU; or use the target cpu");
+  std::unique_ptr<Driver> driver(new Driver);
+  driver->library = std::move(*library);
+  if (const char *missing = driver->functions.load(driver->library))
+    return gpuError(ErrorKind::DriverTooOld,
+                    "expected a driver of CUDA 11.8 or newer, but " + path +
+                        " has no function " + missing,
+                    "install a newer driver");
+  if (llvm::Error error = driver->initialize())
+    return std::move(error);
+  return driver;
+}
+
+llvm::Error Driver::initialize() {
+  if (llvm::Error error =
+          check(functions.init(0), "initialize NVIDIA's driver"))
+    return error;
+  int count = 0;
+  if (llvm::Error error = check(functions.driverGetVersion(&versionNumber),
+                                "get the driver's version"))
+    return error;
+  if (llvm::Error error =
+          check(functions.deviceGetCount(&count), "count the GPUs"))
+    return error;
+  if (count <= 0)
+    return check(cuda::NoDevice, "use a GPU");
+  for (int i = 0; i < count; ++i) {
+    devices.push_back(std::make_unique<Device>(*this, i));
+    if (llvm::Error error = devices.back()->readProperties())
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Driver &> Driver::get() {
+  static std::mutex mutex;
+  // Never destroyed: other threads may use it while the process exits.
+  static Driver *instance = nullptr;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!instance) {
+    const char *demanded = std::getenv("TILEC_CUDA_DRIVER");
+    llvm::Expected<std::unique_ptr<Driver>> opened =
+        open(demanded && *demanded ? demanded : driverName.str());
+    if (!opened)
+      return opened.takeError();
+    instance = opened->release();
+  }
+  return *instance;
+}
+
+llvm::Expected<Device &> Driver::device(unsigned ordinal) {
+  if (ordinal >= devices.size())
+    return gpuError(ErrorKind::NoDevice,
+                    "expected a GPU from 0 to " +
+                        llvm::Twine(devices.size() - 1) + ", got " +
+                        llvm::Twine(ordinal),
+                    "check nvidia-smi and CUDA_VISIBLE_DEVICES");
+  return *devices[ordinal];
+}
+
+llvm::Expected<Device &> Driver::currentDevice() {
+  cuda::Context context = nullptr;
+  cuda::DeviceHandle current = 0;
+  if (functions.ctxGetCurrent(&context) == cuda::Success && context &&
+      functions.ctxGetDevice(&current) == cuda::Success)
+    for (const std::unique_ptr<Device> &device : devices)
+      if (device->handle == current)
+        return *device;
+  return device(0);
+}
+
+llvm::Expected<PointerInfo> Driver::inspect(const void *pointer) const {
+  unsigned type = 0;
+  unsigned managed = 0;
+  int ordinal = 0;
+  cuda::PointerAttribute attributes[] = {cuda::PointerMemoryType,
+                                         cuda::PointerIsManaged,
+                                         cuda::PointerDeviceOrdinal};
+  void *values[] = {&type, &managed, &ordinal};
+  // Of memory that CUDA does not know this call says nothing, without failing.
+  if (llvm::Error error = check(
+          functions.pointerGetAttributes(3, attributes, values,
+                                         reinterpret_cast<uintptr_t>(pointer)),
+          "find out what a pointer points to"))
+    return std::move(error);
+  PointerInfo info;
+  if (managed)
+    info.kind = PointerInfo::Kind::Managed;
+  else if (type == cuda::MemoryDevice)
+    info.kind = PointerInfo::Kind::Device;
+  else if (type == cuda::MemoryHost)
+    info.kind = PointerInfo::Kind::Pinned;
+  if (ordinal > 0)
+    info.device = ordinal;
+  return info;
+}

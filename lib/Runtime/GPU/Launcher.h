@@ -1,0 +1,133 @@
+//===- Launcher.h - Launching a compiled kernel -----------------*- C++ -*-===//
+//
+// From a kernel image with its machine code, and arguments that bindLaunch has
+// found right, to a kernel on a stream. Two ways:
+//
+//     llvm::Error error = launcher.launch(stream, bound);
+//
+// checks the arguments against what the code relies upon, makes the parameters
+// and launches; and
+//
+//     llvm::Expected<PreparedLaunch> ready = launcher.prepare(device, bound);
+//     llvm::Error error = ready->run(stream); // again and again
+//
+// does the checks once and then only launches. run() allocates, loads and
+// synchronizes nothing, so it may be captured into a CUDA graph.
+//
+// The machine code is loaded into a device by the first launch there. Launches
+// are queued: errors inside the kernel show when the stream is synchronized.
+//
+// Thread safety: a Launcher and a PreparedLaunch may be used by any number of
+// threads at the same time, on any devices of one Driver.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_RUNTIME_GPU_LAUNCHER_H
+#define TILEC_RUNTIME_GPU_LAUNCHER_H
+
+#include "lib/Launch/Launch.h"
+#include "lib/Runtime/GPU/Device.h"
+#include "lib/Runtime/GPU/KernelImage.h"
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace tilec::gpu {
+
+/// The machine code of an image on one device (internal).
+struct LoadedKernel {
+  Device *device;
+  DeviceModule module;
+  DeviceFunction function;
+};
+
+/// A launch with fixed arguments. The arrays must stay where they are. Owns
+/// what it needs; the Launcher may go before it.
+class PreparedLaunch {
+public:
+  /// Puts the kernel on a stream of the device it was prepared for.
+  llvm::Error run(StreamRef stream) const;
+
+  /// The number of programs; 0 means that run() does nothing.
+  int64_t numPrograms() const { return config.gridX; }
+  Device &device() const { return *kernel->device; }
+
+private:
+  friend class Launcher;
+  PreparedLaunch() = default;
+
+  std::shared_ptr<const LoadedKernel> kernel;
+  cuda::LaunchConfig config = {};
+  // A vector keeps its elements where they are when it is moved.
+  std::vector<char> storage;
+  std::vector<void *> params;
+  std::string name;
+};
+
+class Launcher {
+public:
+  /// `code` is the cubin that the image describes, or PTX. The image must
+  /// satisfy verify().
+  Launcher(KernelImage image, std::string code);
+  ~Launcher();
+
+  const KernelImage &image() const { return kernelImage; }
+
+  /// Launches on a stream. Errors: BadArgument, WrongDevice, TooLarge, and what
+  /// loading and launching may give.
+  llvm::Error launch(StreamRef stream, const BoundLaunch &bound);
+
+  /// Checks the arguments and loads the code, but does not launch.
+  llvm::Expected<PreparedLaunch> prepare(Device &device,
+                                         const BoundLaunch &bound);
+
+  /// The programs of a launch: the product over the grid's axes of
+  /// ceil(extent / tile). An error of kind TooLarge above 2^31 - 1.
+  llvm::Expected<int64_t> numPrograms(const BoundLaunch &bound) const;
+
+  /// Loads the code into a device, if that has not been done; for a first
+  /// launch without delay.
+  llvm::Error load(Device &device);
+
+  /// The kernel on a device, for its attributes.
+  llvm::Expected<DeviceFunction> function(Device &device);
+
+private:
+  /// The kernel on a device: null until the first launch there.
+  struct Slot {
+    std::atomic<const LoadedKernel *> ready = nullptr;
+    std::mutex mutex;
+    std::shared_ptr<const LoadedKernel> owner;
+  };
+
+  llvm::Expected<Slot &> slotOf(Device &device);
+  llvm::Error loadInto(Slot &slot, Device &device) const;
+  llvm::Error checkDevice(const Device &device) const;
+  llvm::Error checkArguments(const Device &device,
+                             const BoundLaunch &bound) const;
+  llvm::Error checkPointer(const TensorFacts &facts, const TensorView &view,
+                           const Device &device) const;
+  llvm::Error pack(const BoundLaunch &bound, char *storage) const;
+  llvm::Error packOne(const KernelParam &param, const BoundLaunch &bound,
+                      char *to) const;
+  /// Everything of a launch but the parameters' addresses.
+  llvm::Expected<const LoadedKernel *> start(Device &device,
+                                             const BoundLaunch &bound,
+                                             cuda::LaunchConfig &config,
+                                             char *storage);
+
+  const KernelImage kernelImage;
+  const std::string code;
+  std::vector<unsigned> offsets; // Of the parameters in their storage.
+  unsigned storageSize = 0;
+
+  static constexpr unsigned maxDevices = 64;
+  std::array<Slot, maxDevices> slots;
+};
+
+} // namespace tilec::gpu
+
+#endif // TILEC_RUNTIME_GPU_LAUNCHER_H
