@@ -25,10 +25,8 @@ static BitMap basesAlong(const LinearLayout &layout, InDim dim, unsigned axis) {
   return map;
 }
 
-Expr KernelEmitter::threadCoordinate(const LinearLayout &layout,
-                                     unsigned axis) {
-  BitMap lanes = basesAlong(layout, InDim::Lane, axis);
-  BitMap warps = basesAlong(layout, InDim::Warp, axis);
+Expr KernelEmitter::threadExpr(const BitMap &lanes, const BitMap &warps,
+                               StringRef wish) {
   bool hasLanes = !lanes.isZero(), hasWarps = !warps.isZero();
   Expr text = textOf(lanes, "lane");
   if (hasWarps) {
@@ -44,11 +42,18 @@ Expr KernelEmitter::threadCoordinate(const LinearLayout &layout,
   for (const auto &[known, name] : coordinates)
     if (known == text.text)
       return Expr::atom(name, CType::I32);
-  static constexpr StringLiteral wishes[] = {"column", "row", "plane"};
-  unsigned fromLast = layout.rank() - 1 - axis;
-  std::string name = fresh(wishes[std::min(fromLast, 2u)]);
+  std::string name = fresh(wish);
   coordinates.push_back({text.text, name});
   return Expr::atom(name, CType::I32);
+}
+
+Expr KernelEmitter::threadCoordinate(const LinearLayout &layout,
+                                     unsigned axis) {
+  static constexpr StringLiteral wishes[] = {"column", "row", "plane"};
+  unsigned fromLast = layout.rank() - 1 - axis;
+  return threadExpr(basesAlong(layout, InDim::Lane, axis),
+                    basesAlong(layout, InDim::Warp, axis),
+                    wishes[std::min(fromLast, 2u)]);
 }
 
 BitMap KernelEmitter::registerCoordinate(const LinearLayout &layout,

@@ -32,16 +32,17 @@ static constexpr StringLiteral reservedNames[] = {
     "sizeof",    "static",   "struct",   "switch",    "template",  "this",
     "throw",     "true",     "try",      "typedef",   "typeid",    "typename",
     "union",     "unsigned", "using",    "virtual",   "void",      "volatile",
-    "while",     "xor",      "r",        "lane",      "warp",      "shared",
-    "threadIdx", "blockIdx", "blockDim", "gridDim",   "warpSize",  "min",
-    "max",       "abs",      "llabs",    "exp",       "exp2",      "log",
-    "log2",      "sqrt",     "rsqrt",    "tanh",      "erf",       "sin",
-    "cos",       "pow",      "floor",    "ceil",      "trunc",     "round",
-    "rint",      "fabs",     "fma",      "fmod",      "fmax",      "fmin",
-    "expm1",     "log1p",    "copysign", "expf",      "logf",      "log2f",
-    "tanhf",     "erff",     "powf",     "floorf",    "ceilf",     "truncf",
-    "roundf",    "rintf",    "fabsf",    "fmaf",      "fmodf",     "fmaxf",
-    "fminf",     "expm1f",   "log1pf",   "copysignf", "main",      "block"};
+    "while",     "xor",      "r",        "mi",        "ni",        "kk",
+    "lane",      "warp",     "shared",   "threadIdx", "blockIdx",  "blockDim",
+    "gridDim",   "warpSize", "min",      "max",       "abs",       "llabs",
+    "exp",       "exp2",     "log",      "log2",      "sqrt",      "rsqrt",
+    "tanh",      "erf",      "sin",      "cos",       "pow",       "floor",
+    "ceil",      "trunc",    "round",    "rint",      "fabs",      "fma",
+    "fmod",      "fmax",     "fmin",     "expm1",     "log1p",     "copysign",
+    "expf",      "logf",     "log2f",    "tanhf",     "erff",      "powf",
+    "floorf",    "ceilf",    "truncf",   "roundf",    "rintf",     "fabsf",
+    "fmaf",      "fmodf",    "fmaxf",    "fminf",     "expm1f",    "log1pf",
+    "copysignf", "main",     "block"};
 
 std::string KernelEmitter::fresh(StringRef wish) {
   std::string base;

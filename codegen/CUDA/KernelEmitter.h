@@ -29,15 +29,21 @@
 #include "codegen/CUDA/Text.h"
 
 #include "dialects/TileGPU/IR/TileGPU.h"
+#include "lib/Layout/Scratch.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <functional>
 #include <map>
 #include <optional>
 
+namespace tilec::layout {
+struct ShufflePlan;
+} // namespace tilec::layout
+
 namespace tilec::cuda {
 
 struct ReducedBits;
+struct OffsetPart;
 
 /// A fragment that is held in an array.
 struct Fragment {
@@ -141,6 +147,10 @@ private:
   Expr neutral(mlir::tile::ReduceKind kind, CType type);
 
   //===--- Coordinates.cpp ---===//
+  /// What lane and warp contribute to something, by their bits: the name of a
+  /// constant of the prologue, or 0.
+  Expr threadExpr(const BitMap &lanes, const BitMap &warps,
+                  llvm::StringRef wish);
   /// The part of a coordinate that depends on the thread: a name or 0.
   Expr threadCoordinate(const layout::LinearLayout &layout, unsigned axis);
   /// The part that depends on the register, from the bits of a loop variable.
@@ -195,10 +205,13 @@ private:
   struct BlockAccess;
   View viewOf(mlir::Value view);
   void emitSlice(mlir::tile::SliceOp op);
-  BlockAccess planAccess(mlir::Operation *op, mlir::Value view,
-                         mlir::ValueRange indices, mlir::ValueRange valid,
-                         mlir::Value predicate, llvm::ArrayRef<int64_t> dims,
-                         mlir::RankedTensorType type);
+  /// The plan for the elements that the threads hold by `layout`. A `vector`
+  /// other than 0 is a promise that so many elements are aligned.
+  BlockAccess planAccess(mlir::Value view, mlir::ValueRange indices,
+                         mlir::ValueRange valid, mlir::Value predicate,
+                         llvm::ArrayRef<int64_t> dims,
+                         const layout::LinearLayout &layout,
+                         unsigned vector = 0);
   std::string addressOf(const BlockAccess &access, const BitMap &reg);
   std::optional<Expr> mayAccess(const BlockAccess &access, const BitMap &reg);
   Expr countInside(const BlockAccess &access, const BitMap &reg);
@@ -209,6 +222,53 @@ private:
   void emitScalarLoad(mlir::tile::LoadOp op);
   void emitStore(mlir::tile::StoreOp op);
   void emitScalarStore(mlir::tile::StoreOp op);
+
+  //===--- Shared.cpp ---===//
+  struct SharedAddress;
+  SharedAddress planAddress(const BitMap &lane, const BitMap &warp,
+                            llvm::ArrayRef<OffsetPart> parts,
+                            llvm::StringRef wish);
+  /// The address of a slot, a name; with the thread's part, if that can be.
+  std::string bufferBase(mlir::Value buffer, mlir::Value slot,
+                         SharedAddress &address);
+  std::string bufferName(mlir::Value buffer);
+  SharedAddress fragmentAddress(const layout::LinearLayout &layout,
+                                const layout::SharedLayout &shared,
+                                llvm::StringRef wish);
+  /// Writes a fragment to shared memory or reads it; registers that differ in
+  /// `vectorBits`, the low bits, are neighbors there.
+  void moveFragment(bool isStore, const Fragment &fragment,
+                    const layout::LinearLayout &layout,
+                    const layout::SharedLayout &shared,
+                    llvm::ArrayRef<unsigned> vectorBits,
+                    const SharedAddress &plan, llvm::StringRef base);
+  /// Declares `target`, whose register r is register order(r) of `source`.
+  void permuteRegisters(const Fragment &target, const Fragment &source,
+                        const BitMap &order);
+  void emitAsyncCopy(mlir::tilegpu::AsyncCopyOp op);
+  void emitLocalStore(mlir::tilegpu::LocalStoreOp op);
+  void emitLocalLoad(mlir::tilegpu::LocalLoadOp op);
+  void emitSharedConversion(mlir::tilegpu::ConvertLayoutOp op);
+
+  //===--- Conversion.cpp ---===//
+  void emitConversion(mlir::tilegpu::ConvertLayoutOp op);
+  void emitShuffles(mlir::tilegpu::ConvertLayoutOp op,
+                    const layout::ShufflePlan &plan);
+  void exchangeRegisters(llvm::StringRef array, unsigned count,
+                         llvm::ArrayRef<unsigned> constants);
+
+  //===--- Products.cpp ---===//
+  struct Tiling;
+  struct MMAOperand;
+  void emitMMA(mlir::tilegpu::MMAOp op);
+  MMAOperand planOperand(mlir::Value value, mlir::Value slot, bool transposed,
+                         bool isLeft, const Tiling &tiling,
+                         mlir::tilegpu::MMAOp op);
+  void declareOperand(const MMAOperand &operand, const Tiling &tiling);
+  void loadOperand(const MMAOperand &operand, const Tiling &tiling);
+  /// The accumulator, in an array that the product may change.
+  Fragment accumulator(mlir::Value acc, mlir::Operation *product,
+                       mlir::Value result);
 
   //===--- Reduce.cpp ---===//
   std::optional<ReducedBits> reducedBits(mlir::Operation *op,

@@ -94,12 +94,11 @@ static int64_t inElements(int64_t bytes, CType type) {
 }
 
 KernelEmitter::BlockAccess
-KernelEmitter::planAccess(Operation *op, Value viewValue, ValueRange indices,
-                          ValueRange valid, Value predicate,
-                          ArrayRef<int64_t> dims, RankedTensorType type) {
+KernelEmitter::planAccess(Value viewValue, ValueRange indices, ValueRange valid,
+                          Value predicate, ArrayRef<int64_t> dims,
+                          const LinearLayout &layout, unsigned wantedVector) {
   View view = viewOf(viewValue);
-  BlockAccess access(view, getLinearLayout(type));
-  const LinearLayout &layout = access.layout;
+  BlockAccess access(view, layout);
   access.valid.assign(valid.begin(), valid.end());
   access.predicate = view.predicate;
   if (predicate)
@@ -118,6 +117,8 @@ KernelEmitter::planAccess(Operation *op, Value viewValue, ValueRange indices,
         std::min(vector, inElements(align ? align.getInt() : 1, view.type));
     vector =
         std::min({vector, facts.divisorOf(indices[dim]), view.unitDivisor});
+    if (wantedVector)
+      vector = wantedVector;
     access.vector = static_cast<unsigned>(vector);
     access.vectorAxis = axis;
     access.hasTail = !valid.empty() && vector > 1 &&
@@ -231,8 +232,8 @@ void KernelEmitter::emitLoad(tile::LoadOp op) {
   if (type.getRank() == 0)
     return emitScalarLoad(op);
   BlockAccess access =
-      planAccess(op, op.getView(), op.getIndices(), op.getValid(),
-                 op.getPredicate(), op.getDims(), type);
+      planAccess(op.getView(), op.getIndices(), op.getValid(),
+                 op.getPredicate(), op.getDims(), getLinearLayout(type));
   bool guarded = mayAccess(access, BitMap::constant(0)).has_value();
   Expr pad = padValue(op.getPad(), type.getElementType());
   bool isZero = pad.text == "0" || pad.text == "0.0f" || pad.text == "0.0" ||
@@ -332,8 +333,8 @@ void KernelEmitter::emitStore(tile::StoreOp op) {
   Fragment fragment = fragmentAs(op.getValue(), ctypeOf(type.getElementType()));
   comment(op);
   BlockAccess access =
-      planAccess(op, op.getView(), op.getIndices(), op.getValid(),
-                 op.getPredicate(), op.getDims(), type);
+      planAccess(op.getView(), op.getIndices(), op.getValid(),
+                 op.getPredicate(), op.getDims(), getLinearLayout(type));
   // Of several threads that hold an element, one stores it.
   std::optional<Expr> owns = ownsElements(access.layout);
   unsigned copies = access.layout.freeBits(InDim::Register);

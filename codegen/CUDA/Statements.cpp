@@ -39,6 +39,18 @@ void KernelEmitter::emitOp(Operation *op) {
       .Case([&](tile::LoadOp load) { emitLoad(load); })
       .Case([&](tile::StoreOp store) { emitStore(store); })
       .Case([&](tile::ReduceOp reduce) { emitReduce(reduce); })
+      .Case<tilegpu::AllocOp>([&](auto) {})
+      .Case([&](tilegpu::AsyncCopyOp copy) { emitAsyncCopy(copy); })
+      .Case<tilegpu::CommitOp>([&](auto) { out.line("copy_async_commit();"); })
+      .Case([&](tilegpu::WaitOp wait) {
+        out.line("copy_async_wait<" +
+                 Twine(static_cast<int64_t>(wait.getPending())) + ">();");
+      })
+      .Case<tilegpu::BarrierOp>([&](auto) { out.line("__syncthreads();"); })
+      .Case([&](tilegpu::LocalStoreOp store) { emitLocalStore(store); })
+      .Case([&](tilegpu::LocalLoadOp load) { emitLocalLoad(load); })
+      .Case([&](tilegpu::ConvertLayoutOp convert) { emitConversion(convert); })
+      .Case([&](tilegpu::MMAOp mma) { emitMMA(mma); })
       .Default([&](Operation *other) {
         bool isScalar = other->getNumResults() == 1 &&
                         isMemoryEffectFree(other) &&

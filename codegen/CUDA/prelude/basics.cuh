@@ -26,6 +26,23 @@ DEVICE T from_lane_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
+template <typename T>
+DEVICE T from_lane(T value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+
+// Exchanges elements i and i ^ mask if asked to.
+template <int mask, typename T, int N>
+DEVICE void exchange(T (&array)[N], bool wanted) {
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    if (i < (i ^ mask)) {
+      T low = array[i], high = array[i ^ mask];
+      array[i] = wanted ? high : low;
+      array[i ^ mask] = wanted ? low : high;
+    }
+}
+
 // Sets all elements of an array.
 template <typename T, typename U, int N>
 DEVICE void fill(T (&array)[N], U value) {

@@ -14,6 +14,8 @@ DEVICE T ceil_div(T a, T b) {
   return a % b != 0 && (a < 0) == (b < 0) ? q + 1 : q;
 }
 
+DEVICE int clamp(int x, int low, int high) { return min(max(x, low), high); }
+
 DEVICE int wrap_add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 
 DEVICE long long wrap_add(long long a, long long b) {
