@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Integration/AttentionOracle.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <cmath>
 
@@ -48,44 +49,51 @@ struct Score {
 };
 } // namespace
 
-static const Mask masks[] = {
-    {"no_mask", [](int64_t, int64_t) { return true; }},
-    {"causal", [](int64_t q, int64_t kv) { return q >= kv; }},
-    {"never", [](int64_t, int64_t) { return false; }},
-    {"strict", [](int64_t q, int64_t kv) { return q > kv; }},
-    {"anticausal", [](int64_t q, int64_t kv) { return q <= kv; }},
-    {"even_keys", [](int64_t, int64_t kv) { return kv % 2 == 0; }},
-    {"pairs", [](int64_t q, int64_t kv) { return kv / 2 <= q / 2; }},
-    {"same_half", [](int64_t q, int64_t kv) { return kv / 2 == q / 2; }},
-    {"band", [](int64_t q, int64_t kv) { return std::abs(q - kv) <= 9; }},
-    {"blocks", [](int64_t q, int64_t kv) { return q / 32 == kv / 32; }},
-    {"prefix", [](int64_t q, int64_t kv) { return kv < 40 || kv <= q; }},
-    {"short_table", [](int64_t q, int64_t kv) { return kv < 127 && kv <= q; }},
-    {"some_rows", [](int64_t q, int64_t kv) { return q % 3 && kv <= q; }},
-    {"stripes", [](int64_t q, int64_t kv) { return (kv * 7 + q) % 11 == 0; }},
-    {"isolated", [](int64_t, int64_t kv) { return kv / 128 == 1; }},
-    {"not_self", [](int64_t q, int64_t kv) { return q != kv; }},
-    {"first_key", [](int64_t, int64_t kv) { return kv == 0; }},
-    {"sinks",
-     [](int64_t q, int64_t kv) { return kv <= q && (kv < 4 || q - kv < 20); }},
-    {"sections",
-     [](int64_t q, int64_t kv) {
-       return q < 100 ? q / 100 == kv / 100 && kv <= q
-                      : q % 4 >= kv % 4 && q - kv <= 8 && kv <= q + 4;
-     }},
-};
+static llvm::ArrayRef<Mask> masks() {
+  static const Mask table[] = {
+      {"no_mask", [](int64_t, int64_t) { return true; }},
+      {"causal", [](int64_t q, int64_t kv) { return q >= kv; }},
+      {"never", [](int64_t, int64_t) { return false; }},
+      {"strict", [](int64_t q, int64_t kv) { return q > kv; }},
+      {"anticausal", [](int64_t q, int64_t kv) { return q <= kv; }},
+      {"even_keys", [](int64_t, int64_t kv) { return kv % 2 == 0; }},
+      {"pairs", [](int64_t q, int64_t kv) { return kv / 2 <= q / 2; }},
+      {"same_half", [](int64_t q, int64_t kv) { return kv / 2 == q / 2; }},
+      {"band", [](int64_t q, int64_t kv) { return std::abs(q - kv) <= 9; }},
+      {"blocks", [](int64_t q, int64_t kv) { return q / 32 == kv / 32; }},
+      {"prefix", [](int64_t q, int64_t kv) { return kv < 40 || kv <= q; }},
+      {"short_table",
+       [](int64_t q, int64_t kv) { return kv < 127 && kv <= q; }},
+      {"some_rows", [](int64_t q, int64_t kv) { return q % 3 && kv <= q; }},
+      {"stripes", [](int64_t q, int64_t kv) { return (kv * 7 + q) % 11 == 0; }},
+      {"isolated", [](int64_t, int64_t kv) { return kv / 128 == 1; }},
+      {"not_self", [](int64_t q, int64_t kv) { return q != kv; }},
+      {"first_key", [](int64_t, int64_t kv) { return kv == 0; }},
+      {"sinks", [](int64_t q,
+                   int64_t kv) { return kv <= q && (kv < 4 || q - kv < 20); }},
+      {"sections",
+       [](int64_t q, int64_t kv) {
+         return q < 100 ? q / 100 == kv / 100 && kv <= q
+                        : q % 4 >= kv % 4 && q - kv <= 8 && kv <= q + 4;
+       }},
+  };
+  return table;
+}
 
-static const Score scores[] = {
-    {"plain", [](double s, int64_t, int64_t) { return s; }},
-    {"distance",
-     [](double s, int64_t q, int64_t kv) { return s + double(q - kv); }},
-    {"halves",
-     [](double s, int64_t, int64_t kv) { return s * 0.5 + double(kv % 3); }},
-    {"capped",
-     [](double s, int64_t q, int64_t kv) {
-       return 5 * std::tanh(s / 5) - double(std::abs(q - kv));
-     }},
-};
+static llvm::ArrayRef<Score> scores() {
+  static const Score table[] = {
+      {"plain", [](double s, int64_t, int64_t) { return s; }},
+      {"distance",
+       [](double s, int64_t q, int64_t kv) { return s + double(q - kv); }},
+      {"halves",
+       [](double s, int64_t, int64_t kv) { return s * 0.5 + double(kv % 3); }},
+      {"capped",
+       [](double s, int64_t q, int64_t kv) {
+         return 5 * std::tanh(s / 5) - double(std::abs(q - kv));
+       }},
+  };
+  return table;
+}
 
 static void masked(const Mask &mask, const Score &score, Sizes sizes,
                    ScheduleArgs schedule = {}) {
@@ -99,14 +107,14 @@ static void masked(const Mask &mask, const Score &score, Sizes sizes,
 
 TEST_CASE("masks: every kind, with tiles full, partial and empty",
           "[attention]") {
-  for (const Mask &mask : masks) {
-    masked(mask, scores[0], {.S = 300, .T = 290});
-    masked(mask, scores[0], {.S = 77, .T = 50}, {{"i", 16}, {"kv", 16}});
-    masked(mask, scores[1], {.S = 3, .T = 300}, {{"kv", 40}});
+  for (const Mask &mask : masks()) {
+    masked(mask, scores()[0], {.S = 300, .T = 290});
+    masked(mask, scores()[0], {.S = 77, .T = 50}, {{"i", 16}, {"kv", 16}});
+    masked(mask, scores()[1], {.S = 3, .T = 300}, {{"kv", 40}});
   }
-  for (const Score &score : scores)
+  for (const Score &score : scores())
     for (size_t mask : {0, 1, 12})
-      masked(masks[mask], score, {.S = 133, .T = 77});
+      masked(masks()[mask], score, {.S = 133, .T = 77});
   // A score that grows with the distance, at a length beside the tiles.
   Launch launch("masks.tile", "masked",
                 {{"mask", "causal"}, {"score", "distance"}, {"T", "bf16"}});
@@ -189,7 +197,10 @@ TEST_CASE("masks: read from tables", "[attention]") {
   Attend attend("from_tables", {.S = 2046, .T = 200});
   Tensor &last = attend.launch.in("last", {2046});
   Tensor &used = attend.launch.in("used", {200});
-  last.setAll([](Index q) { return double(q[0] / 10); });
+  last.setAll([](Index q) {
+    int64_t tens = q[0] / 10;
+    return double(tens);
+  });
   attend.check({.mask = [&](Position p) {
     return double(p.kv) <= last(p.q) && used(p.kv) != 0;
   }});

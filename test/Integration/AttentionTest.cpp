@@ -203,8 +203,10 @@ TEST_CASE("attention: documents", "[attention]") {
       Attend attend("attention_documents",
                     {.B = 2, .H = 4, .G = 2, .S = S, .T = S, .D = 16});
       Tensor &document = attend.launch.in("document", {2, S}, row);
-      document.setAll(
-          [&](Index i) { return double((i[1] + 13 * i[0]) / each); });
+      document.setAll([&](Index i) {
+        int64_t number = (i[1] + 13 * i[0]) / each;
+        return double(number);
+      });
       attend.check({.mask = [&](Position p) {
         return p.q >= p.kv && document(p.b, p.q) == document(p.b, p.kv);
       }});

@@ -9,6 +9,7 @@
 
 #include "lib/Runtime/NarrowFloat.h"
 #include "test/Integration/Harness.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +55,7 @@ static double toNarrow(double x, DType dtype) {
   if (a >= top) {
     result = isFloat8Type || a < top + gap / 2 ? top : INFINITY;
   } else {
-    auto above = std::upper_bound(values.begin(), values.end(), a);
+    auto above = llvm::upper_bound(values, a);
     double low = above[-1], high = *above;
     bool lowIsEven = (above - values.begin() - 1) % 2 == 0;
     bool isLow = a - low < high - a || (a - low == high - a && lowIsEven);

@@ -10,6 +10,7 @@
 #include "lib/Runtime/NarrowFloat.h"
 #include "lib/Support/Philox.h"
 
+#include "llvm/ADT/bit.h"
 #include <catch2/catch.hpp>
 
 using namespace tilec;
@@ -271,6 +272,7 @@ tile.kernel @round($X, $Y) {
     if (expected != expected)
       REQUIRE(y[i] != y[i]);
     else
-      REQUIRE(std::memcmp(&y[i], &expected, 4) == 0);
+      REQUIRE(llvm::bit_cast<uint32_t>(y[i]) ==
+              llvm::bit_cast<uint32_t>(expected));
   }
 }

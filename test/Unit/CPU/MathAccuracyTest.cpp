@@ -7,6 +7,7 @@
 
 #include "KernelFixture.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -77,7 +78,7 @@ void checkFunction(const std::string &op, double (*reference)(double),
     inputs.push_back(float(i) / 37);
   int64_t count = inputs.size();
   Tensor<float> x({count}), y({count});
-  std::copy(inputs.begin(), inputs.end(), x.data());
+  llvm::copy(inputs, x.data());
   kernel.run({x.argument(), y.argument()});
   double worst = 0;
   float at = 0;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFixture.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include "llvm/ADT/APFloat.h"
 
@@ -24,10 +25,13 @@ struct Format {
   unsigned bits;
 };
 
-Format formats[] = {{"bf16", APFloat::BFloat(), 16},
-                    {"f16", APFloat::IEEEhalf(), 16},
-                    {"f8E4M3FN", APFloat::Float8E4M3FN(), 8},
-                    {"f8E5M2", APFloat::Float8E5M2(), 8}};
+llvm::ArrayRef<Format> formats() {
+  static const Format table[] = {{"bf16", APFloat::BFloat(), 16},
+                                 {"f16", APFloat::IEEEhalf(), 16},
+                                 {"f8E4M3FN", APFloat::Float8E4M3FN(), 8},
+                                 {"f8E5M2", APFloat::Float8E5M2(), 8}};
+  return table;
+}
 
 std::string conversion(const std::string &op, const std::string &from,
                        const std::string &to) {
@@ -146,7 +150,7 @@ void checkNarrowing(const Format &format, const std::string &wide,
 TEST_CASE("narrow floats widen exactly", "[cpu]") {
   // The oldest has no instructions for f16.
   std::string processor = GENERATE("", "x86-64");
-  for (const Format &format : formats) {
+  for (const Format &format : formats()) {
     if (format.bits == 8) {
       checkWidening<uint8_t, float>(format, "f32", processor);
       checkWidening<uint8_t, double>(format, "f64", processor);
@@ -159,7 +163,7 @@ TEST_CASE("narrow floats widen exactly", "[cpu]") {
 
 TEST_CASE("wide floats round once, to nearest even", "[cpu]") {
   std::string processor = GENERATE("", "x86-64");
-  for (const Format &format : formats) {
+  for (const Format &format : formats()) {
     if (format.bits == 8) {
       checkNarrowing<uint8_t, float>(format, "f32", processor);
       checkNarrowing<uint8_t, double>(format, "f64", processor);

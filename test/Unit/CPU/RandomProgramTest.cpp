@@ -10,6 +10,8 @@
 
 #include "KernelFixture.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <catch2/catch.hpp>
 
 using namespace tilec;
@@ -526,8 +528,11 @@ void checkProgram(unsigned seed) {
 TEST_CASE("random programs compute what an interpreter computes", "[cpu]") {
   unsigned count = 60, first = 0;
   // For a longer search: TILEC_RANDOM_PROGRAMS=FIRST,COUNT.
-  if (const char *range = std::getenv("TILEC_RANDOM_PROGRAMS"))
-    REQUIRE(std::sscanf(range, "%u,%u", &first, &count) == 2);
+  if (const char *range = std::getenv("TILEC_RANDOM_PROGRAMS")) {
+    auto [begin, number] = llvm::StringRef(range).split(',');
+    REQUIRE(llvm::to_integer(begin, first));
+    REQUIRE(llvm::to_integer(number, count));
+  }
   for (unsigned seed = first; seed < first + count; ++seed)
     checkProgram(seed);
 }

@@ -38,7 +38,7 @@ struct TemporaryFile {
     REQUIRE(!llvm::sys::fs::createTemporaryFile("tilec", "tile", fd, path));
     llvm::raw_fd_ostream(fd, /*shouldClose=*/true) << text;
   }
-  ~TemporaryFile() { llvm::sys::fs::remove(path); }
+  ~TemporaryFile() { CHECK(!llvm::sys::fs::remove(path)); }
 };
 
 } // namespace
@@ -117,9 +117,9 @@ TEST_CASE("the caret stands under what it points at", "[diagnostics]") {
     REQUIRE(render("a\x1B[1mb", 1, 2) == "t.tile:1:2: error: bad\n"
                                          "a<1B>[1mb\n"
                                          " ^~~~\n");
-    REQUIRE(render("a\u202Eb", 4, 5) == "t.tile:1:5: error: bad\n"
-                                        "a<U+202E>b\n"
-                                        "         ^\n");
+    REQUIRE(render("a\u202Eb\u202C", 4, 5) == "t.tile:1:5: error: bad\n"
+                                              "a<U+202E>b<U+202C>\n"
+                                              "         ^\n");
     REQUIRE(render("a\xFFz", 1, 2) == "t.tile:1:2: error: bad\n"
                                       "a<FF>z\n"
                                       " ^~~~\n");

@@ -20,7 +20,7 @@ namespace {
 struct Folder {
   llvm::SmallString<64> path;
   Folder() { REQUIRE(!fs::createUniqueDirectory("tilec-imports", path)); }
-  ~Folder() { fs::remove_directories(path); }
+  ~Folder() { CHECK(!fs::remove_directories(path)); }
   std::string operator/(llvm::StringRef name) const {
     llvm::SmallString<128> full(path);
     llvm::sys::path::append(full, name);

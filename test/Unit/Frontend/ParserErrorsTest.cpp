@@ -31,8 +31,10 @@ std::vector<std::string> errorsOf(const Parsed &parsed) {
 using Errors = std::vector<std::string>;
 
 /// The remedy where an expression is missing.
-const std::string writeValue = " | write a value: a number, a name, a call, or "
-                               "an expression in parentheses";
+std::string writeValue() {
+  return " | write a value: a number, a name, a call, or an expression in "
+         "parentheses";
+}
 
 void check(const std::string &text, const Errors &expected) {
   INFO(text);
@@ -57,12 +59,12 @@ TEST_CASE("mistakes in expressions", "[errors]") {
                          "found ')'"});
   checkStmt("x = 1)", {"2:6: unexpected ')': no bracket is open here"});
   checkStmt("x =", {"2:4: expected an expression, found '}' on the next line" +
-                    writeValue});
+                    writeValue()});
   checkStmt("x = 1 +", {"2:8: expected an expression, found '}' on the next "
                         "line" +
-                        writeValue});
+                        writeValue()});
   checkStmt("x = 1 + * 2",
-            {"2:9: expected an expression, found '*'" + writeValue});
+            {"2:9: expected an expression, found '*'" + writeValue()});
   checkStmt("x = y ** 2", {"2:7: there is no operator '**' | write pow(x, y), "
                            "or x * x for a square"});
   checkStmt("x = y << 2",
@@ -137,7 +139,7 @@ TEST_CASE("mistakes in calls, subscripts and lambdas", "[errors]") {
   checkStmt("x = f(A[0] = 1)",
             {"2:12: '=' is assignment | use '==' to compare"});
   checkStmt("x = f(,)",
-            {"2:7: expected an expression, found ','" + writeValue});
+            {"2:7: expected an expression, found ','" + writeValue()});
   checkStmt("x = A[]", {"2:7: expected a subscript, found ']' | leave the "
                         "brackets out for the whole of 'A'"});
   checkStmt("x = A[1:3, :2, 4]",
@@ -257,7 +259,7 @@ TEST_CASE("mistakes in statements", "[errors]") {
   checkStmt("while x { y = ) }\nz = 1",
             {"2:1: there is no 'while' | a loop has a known range: 'for i in n "
              "{ ... }', with 'if' to leave iterations out",
-             "2:15: expected an expression, found ')'" + writeValue});
+             "2:15: expected an expression, found ')'" + writeValue()});
   checkStmt("for k in tile(K) {\n  break\n}",
             {"3:3: there is no 'break' | to leave iterations out, write 'for x "
              "in tile(X) if condition { ... }'"});
@@ -280,7 +282,7 @@ TEST_CASE("mistakes in blocks and loops", "[errors]") {
       "for k of K { x = ] }",
       {"2:7: expected 'in' after the loop variable 'k', found 'of' | such "
        "as 'k in tile(M)'",
-       "2:18: expected an expression, found ']'" + writeValue});
+       "2:18: expected an expression, found ']'" + writeValue()});
   checkStmt("for in in K { }",
             {"2:5: expected the name of a loop variable, found keyword 'in' | "
              "'in' is reserved; choose another name, such as 'in_'"});
@@ -301,7 +303,7 @@ TEST_CASE("mistakes in blocks and loops", "[errors]") {
   check("kernel k() {\n  for x in X {\n    y = 1\n\nkernel l() {\n  y = )\n}\n",
         {"3:10: expected '}' to close the block, found keyword 'kernel' on the "
          "next line",
-         "6:7: expected an expression, found ')'" + writeValue});
+         "6:7: expected an expression, found ')'" + writeValue()});
   check("kernel k() {\n  x = 1\n", {"2:8: expected '}' to close the block, "
                                     "found end of file"});
   check("kernel k() { x = 1 }}\n",
@@ -321,7 +323,7 @@ TEST_CASE("grids and schedules have their places", "[errors]") {
   checkStmt("grid m in M { x = ) }",
             {"2:13: a grid has no block of its own | remove the braces: all "
              "that follows the grid is its body",
-             "2:19: expected an expression, found ')'" + writeValue});
+             "2:19: expected an expression, found ')'" + writeValue()});
   checkStmt("schedule { m = 1 }\nschedule { n = 1 }",
             {"3:1: a kernel has at most one schedule | write all of it in one "
              "block"});
@@ -339,7 +341,7 @@ TEST_CASE("grids and schedules have their places", "[errors]") {
       "schedule { m = 1 }\nkernel k() { x = ) }",
       {"1:10: expected the name of a kernel, found '{' | outside of a kernel, "
        "write 'schedule kernel_name for sm_90a { ... }'",
-       "2:18: expected an expression, found ')'" + writeValue});
+       "2:18: expected an expression, found ')'" + writeValue()});
   check("schedule k { m = 1 }\n",
         {"1:12: expected keyword 'for' and a target such as 'sm_90a', found "
          "'{'"});
@@ -356,7 +358,7 @@ TEST_CASE("mistakes in declarations", "[errors]") {
   check("def f(x):\n  return x\nkernel k() { x = ) }",
         {"1:1: expected a declaration, found 'def' | a function is written 'fn "
          "name(x: f32) -> f32 { ... }'",
-         "3:18: expected an expression, found ')'" + writeValue});
+         "3:18: expected an expression, found ')'" + writeValue()});
   check("x = 1\n", {"1:1: expected a declaration, found 'x' | a file holds "
                     "'import', 'fn', 'kernel' and 'schedule'"});
   check("grid m in M\n",
@@ -368,13 +370,13 @@ TEST_CASE("mistakes in declarations", "[errors]") {
          "2:7: expected the file in double quotes, found keyword 'import' on "
          "the next line | such as 'import \"softmax.tile\"'",
          "3:8: expected the name of a file, found an empty string",
-         "4:18: expected an expression, found ')'" + writeValue});
+         "4:18: expected an expression, found ')'" + writeValue()});
   check("kernel for() { }",
         {"1:8: expected the name of the kernel, found keyword 'for' | 'for' is "
          "reserved; choose another name, such as 'for_'"});
   check("kernel k { x = ) }",
         {"1:10: expected '(' to begin the parameters, found '{'",
-         "1:16: expected an expression, found ')'" + writeValue});
+         "1:16: expected an expression, found ')'" + writeValue()});
   check("kernel k(out C: f32[M], A, B: f32[M] C: f32[M]) { }",
         {"1:10: 'out' before the name of a parameter | write it before the "
          "type: 'C: out ...'",
@@ -445,6 +447,8 @@ TEST_CASE("mistakes in functions", "[errors]") {
 }
 
 TEST_CASE("several mistakes are reported in one go", "[errors]") {
+  const std::string power = "6:9: there is no operator '**' | write pow(x, y), "
+                            "or x * x for a square";
   check(
       R"(kernel a(A: fp16[M]) {
   x = 1 +
@@ -458,10 +462,9 @@ fn c(x: f32) -> f32 {
 }
 )",
       {"1:13: unknown type 'fp16' | did you mean 'f16'?",
-       "2:10: expected an expression, found '}' on the next line" + writeValue,
-       "5:9: expected ')' to close '(', found 'z' on the next line",
-       "6:9: there is no operator '**' | write pow(x, y), or x * x for a "
-       "square",
+       "2:10: expected an expression, found '}' on the next line" +
+           writeValue(),
+       "5:9: expected ')' to close '(', found 'z' on the next line", power,
        "9:5: unexpected '?' | a choice is written where(condition, a, b)"});
 }
 

@@ -53,40 +53,44 @@ void requireSane(const std::string &text) {
   parsed.messages();
 }
 
-const std::vector<std::string> vocabulary = {
-    "kernel",   "fn",       "import",
-    "schedule", "for",      "grid",
-    "in",       "out",      "inout",
-    "add",      "if",       "else",
-    "tile",     "requires", "true",
-    "false",    "inf",      "nan",
-    "zeros",    "full",     "f32",
-    "bf16",     "bool",     "int",
-    "dtype",    "a",        "b",
-    "k",        "M",        "N",
-    "x",        "1",        "42",
-    "1.5",      "1e-6",     "\"s\"",
-    "(",        ")",        "[",
-    "]",        "{",        "}",
-    ",",        ":",        "->",
-    "=",        "+=",       "-=",
-    "*=",       "/=",       "||",
-    "&&",       "==",       "!=",
-    "<",        "<=",       ">",
-    ">=",       "+",        "-",
-    "*",        "/",        "%",
-    "!",        "|",        "\n",
-    "\n",       "\n",       ";",
-    "?",        ":=",       "return",
-    "let",      "and",      "not",
-    "elif",     "lambda",   "\xFF",
-    "é",        "0x",       "9999999999999999999",
-    "..",       "@",        "while",
-    "_"};
+const std::vector<std::string> &vocabulary() {
+  static const std::vector<std::string> words = {
+      "kernel",   "fn",       "import",
+      "schedule", "for",      "grid",
+      "in",       "out",      "inout",
+      "add",      "if",       "else",
+      "tile",     "requires", "true",
+      "false",    "inf",      "nan",
+      "zeros",    "full",     "f32",
+      "bf16",     "bool",     "int",
+      "dtype",    "a",        "b",
+      "k",        "M",        "N",
+      "x",        "1",        "42",
+      "1.5",      "1e-6",     "\"s\"",
+      "(",        ")",        "[",
+      "]",        "{",        "}",
+      ",",        ":",        "->",
+      "=",        "+=",       "-=",
+      "*=",       "/=",       "||",
+      "&&",       "==",       "!=",
+      "<",        "<=",       ">",
+      ">=",       "+",        "-",
+      "*",        "/",        "%",
+      "!",        "|",        "\n",
+      "\n",       "\n",       ";",
+      "?",        ":=",       "return",
+      "let",      "and",      "not",
+      "elif",     "lambda",   "\xFF",
+      "é",        "0x",       "9999999999999999999",
+      "..",       "@",        "while",
+      "_"};
+  return words;
+}
 
 /// The tokens of a program that uses all of the language.
-const std::vector<std::string> sampleTokens = [] {
-  llvm::StringRef text = R"(
+const std::vector<std::string> &sampleTokens() {
+  static const std::vector<std::string> sample = [] {
+    llvm::StringRef text = R"(
 import "a.tile" ~
 fn f < D : int , T : dtype = bf16 > ( x : f32 , i : int ) -> T { ~
   y = x * D ~
@@ -106,13 +110,15 @@ kernel k < p : bool = true , s : fn ( f32 , int ) -> f32 > ( A : bf16 [ M , K ] 
 } ~
 schedule k for sm_90a { m = 64 } ~
 )";
-  std::vector<std::string> tokens;
-  llvm::SmallVector<llvm::StringRef> words;
-  llvm::SplitString(text, words, " \n");
-  for (llvm::StringRef word : words)
-    tokens.push_back(word == "~" ? "\n" : word.str());
-  return tokens;
-}();
+    std::vector<std::string> tokens;
+    llvm::SmallVector<llvm::StringRef> words;
+    llvm::SplitString(text, words, " \n");
+    for (llvm::StringRef word : words)
+      tokens.push_back(word == "~" ? "\n" : word.str());
+    return tokens;
+  }();
+  return sample;
+}
 
 std::string join(const std::vector<std::string> &tokens) {
   std::string text;
@@ -241,7 +247,7 @@ TEST_CASE("random tokens", "[robustness]") {
   for (int round = 0; round < 3000; ++round) {
     std::vector<std::string> tokens;
     for (size_t n = pick(80); n > 0; --n)
-      tokens.push_back(vocabulary[pick(vocabulary.size())]);
+      tokens.push_back(vocabulary()[pick(vocabulary().size())]);
     std::string text = join(tokens);
     requireSane(round % 2 ? text : inKernel(text));
   }
@@ -249,14 +255,14 @@ TEST_CASE("random tokens", "[robustness]") {
 
 TEST_CASE("programs with a few tokens lost, doubled or replaced",
           "[robustness]") {
-  requireRoundTrip(join(sampleTokens));
+  requireRoundTrip(join(sampleTokens()));
   std::mt19937 random(54321);
   auto pick = [&](size_t n) {
     return std::uniform_int_distribution<size_t>(0, n - 1)(random);
   };
   unsigned accepted = 0;
   for (int round = 0; round < 3000; ++round) {
-    std::vector<std::string> tokens = sampleTokens;
+    std::vector<std::string> tokens = sampleTokens();
     for (size_t n = 1 + pick(3); n > 0; --n) {
       size_t at = pick(tokens.size());
       switch (pick(4)) {
@@ -267,7 +273,7 @@ TEST_CASE("programs with a few tokens lost, doubled or replaced",
         tokens.insert(tokens.begin() + at, tokens[pick(tokens.size())]);
         break;
       case 2:
-        tokens[at] = vocabulary[pick(vocabulary.size())];
+        tokens[at] = vocabulary()[pick(vocabulary().size())];
         break;
       default:
         std::swap(tokens[at], tokens[pick(tokens.size())]);
@@ -283,14 +289,14 @@ TEST_CASE("programs with a few tokens lost, doubled or replaced",
 }
 
 TEST_CASE("every single deletion and truncation", "[robustness]") {
-  for (size_t i = 0; i < sampleTokens.size(); ++i) {
-    std::vector<std::string> tokens = sampleTokens;
+  for (size_t i = 0; i < sampleTokens().size(); ++i) {
+    std::vector<std::string> tokens = sampleTokens();
     tokens.erase(tokens.begin() + i);
     requireSane(join(tokens));
-    tokens.assign(sampleTokens.begin(), sampleTokens.begin() + i);
+    tokens.assign(sampleTokens().begin(), sampleTokens().begin() + i);
     requireSane(join(tokens));
   }
-  std::string text = join(sampleTokens);
+  std::string text = join(sampleTokens());
   for (size_t i = 0; i < text.size(); ++i) {
     std::string changed = text;
     changed[i] = '\xE2';

@@ -13,7 +13,6 @@ using namespace tilec;
 using namespace tilec::test;
 using Catch::Matchers::Contains;
 using llvm::cast;
-using llvm::dyn_cast;
 
 /// The error messages alone, one a line.
 static std::vector<std::string> errorsOf(const Analyzed &program) {

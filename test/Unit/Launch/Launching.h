@@ -41,7 +41,8 @@ public:
 
   /// Binds what is wrong, and returns the messages.
   std::string failure(std::vector<Argument> args) {
-    CHECK_FALSE(binds(std::move(args)));
+    bool isBound = binds(std::move(args));
+    CHECK_FALSE(isBound);
     for (const auto &diagnostic : diags.all()) {
       CHECK(diagnostic->range.isValid());
       CHECK_FALSE(diagnostic->help.empty());

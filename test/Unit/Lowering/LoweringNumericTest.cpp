@@ -53,8 +53,9 @@ void fold(mlir::ModuleOp module) {
     dialect->getCanonicalizationPatterns(patterns);
   for (mlir::RegisteredOperationName op : context->getRegisteredOperations())
     op.getCanonicalizationPatterns(patterns, context);
-  REQUIRE(mlir::succeeded(
-      mlir::applyPatternsGreedily(module, std::move(patterns))));
+  mlir::LogicalResult folded =
+      mlir::applyPatternsGreedily(module, std::move(patterns));
+  REQUIRE(mlir::succeeded(folded));
 }
 
 /// What `build`, a value of type `dtype`, of parameters with these values is.

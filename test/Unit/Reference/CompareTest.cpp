@@ -80,7 +80,7 @@ TEST_CASE("infinities and NaN agree with themselves alone", "[compare]") {
 }
 
 TEST_CASE("additions in any order agree", "[compare]") {
-  std::mt19937_64 engine(1); // NOLINT(cert-msc51-cpp)
+  std::mt19937_64 engine(1);
   DType dtype = GENERATE(DType::F16, DType::BF16);
   size_t count = GENERATE(1u, 2u, 10u, 300u, 3000u);
   double scale = GENERATE(1e-6, 1.0, 3.0);

@@ -17,9 +17,10 @@ using namespace tilec;
 using Catch::Matchers::Contains;
 
 // One test asks for more than there is and wants to be told so, where
-// AddressSanitizer would end the program.
+// AddressSanitizer would end the program. The name is the sanitizer's.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" const char *__asan_default_options();
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" const char *__asan_default_options() {
   return "allocator_may_return_null=1";
 }

@@ -7,6 +7,7 @@
 
 #include "lib/Runtime/Overlap.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -43,8 +44,7 @@ std::set<uintptr_t> bytesOf(const TensorView &view) {
 }
 
 bool intersects(const std::set<uintptr_t> &a, const std::set<uintptr_t> &b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](uintptr_t byte) { return b.count(byte) != 0; });
+  return llvm::any_of(a, [&](uintptr_t byte) { return b.count(byte) != 0; });
 }
 
 } // namespace
