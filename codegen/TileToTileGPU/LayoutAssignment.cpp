@@ -250,6 +250,20 @@ void LayoutAssignment::forwardToFixpoint() {
   } while (changed);
 }
 
+/// The layout of a user that has one of its own, if there is such a user: a
+/// mask that is tested as a whole is also what selects the results of a
+/// product.
+std::optional<LinearLayout> LayoutAssignment::wantedByUsers(Value value) {
+  for (Operation *user : value.getUsers()) {
+    if (!sharesLayout(user) || user->getNumResults() != 1)
+      continue;
+    const Wish &result = wish(user->getResult(0));
+    if (result.care >= Care::Access)
+      return result.layout;
+  }
+  return std::nullopt;
+}
+
 /// A reduction of something that has no layout of its own settles it, since
 /// the layout of the result follows. One at a time: the first may settle the
 /// others.
@@ -263,9 +277,12 @@ bool LayoutAssignment::settleReductions() {
         if (current.care >= Care::Access)
           return WalkResult::advance();
         auto type = cast<RankedTensorType>(operand.getType());
-        spread(operand, Care::Access,
-               current.layout ? current.layout
-                              : coalesced(type, type.getRank() - 1));
+        std::optional<LinearLayout> layout = wantedByUsers(operand);
+        if (!layout)
+          layout = current.layout;
+        if (!layout)
+          layout = coalesced(type, type.getRank() - 1);
+        spread(operand, Care::Access, layout);
         return WalkResult::interrupt();
       })
       .wasInterrupted();

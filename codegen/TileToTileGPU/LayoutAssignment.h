@@ -62,6 +62,7 @@ private:
   void forward(mlir::Operation *op);
   void forwardToFixpoint();
   bool settleReductions();
+  std::optional<layout::LinearLayout> wantedByUsers(mlir::Value value);
   void backward(mlir::Operation *op);
   void settle(mlir::Value value);
   std::optional<layout::LinearLayout> preference(mlir::Operation *op,

@@ -6,6 +6,8 @@
 
 #include "codegen/TileToTileGPU/Warps.h"
 
+#include "dialects/TileGPU/IR/TileGPU.h"
+
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -101,8 +103,8 @@ static bool followsAnother(tile::DotOp dot) {
     Operation *op = work[i].getDefiningOp();
     if (!op)
       continue;
-    if (isa<tile::DotOp>(op))
-      return true;
+    if (isa<tile::DotOp, tilegpu::MMAOp, tilegpu::FMADotOp>(op))
+      return true; // The second and third are what became of a dot.
     if (op->hasTrait<OpTrait::Elementwise>() || isa<tile::SelectValidOp>(op))
       for (Value operand : op->getOperands())
         work.insert(operand);

@@ -193,7 +193,8 @@ CpuExecutable::create(Program &program, typed::Kernel &kernel,
   if (!module)
     return nullptr;
   llvm::raw_ostream &dump = options.dump ? *options.dump : llvm::errs();
-  if (runTilePipeline(*module, options.pipeline, dump) != PipelineResult::Done)
+  if (runPipeline(*module, options.target, options.pipeline, dump) !=
+      PipelineResult::Done)
     return nullptr;
   cpu::CompileOptions cpuOptions;
   cpuOptions.checked = options.checked;

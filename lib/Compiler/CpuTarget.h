@@ -53,7 +53,7 @@ buildTileModule(Program &program, typed::Kernel &kernel,
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
 /// The LLVM IR of a kernel for the host, not optimized, from the module that
-/// runTilePipeline leaves. Nothing after reporting to `program.diags`.
+/// runPipeline leaves. Nothing after reporting to `program.diags`.
 std::optional<std::string> emitLLVM(Program &program,
                                     const typed::Kernel &kernel,
                                     mlir::ModuleOp module,

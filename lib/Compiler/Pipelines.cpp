@@ -6,8 +6,10 @@
 
 #include "lib/Compiler/Pipelines.h"
 #include "codegen/CPU/JIT.h"
+#include "codegen/TileToTileGPU/Passes.h"
 #include "dialects/Tile/IR/Tile.h"
 #include "dialects/Tile/Transforms/Passes.h"
+#include "dialects/TileGPU/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -16,7 +18,7 @@
 
 using namespace tilec;
 
-static constexpr PipelineStep steps[] = {
+static constexpr PipelineStep cpuSteps[] = {
     {"simplify", "canonicalize,cse",
      "the front end emits one op per source operation and repeats extents"},
     {"tile-expand-attention", "tile-expand-attention",
@@ -33,12 +35,79 @@ static constexpr PipelineStep steps[] = {
     {"simplify-pads", "canonicalize,cse", "removes what became dead"},
 };
 
-llvm::ArrayRef<PipelineStep> tilec::tilePipeline() { return steps; }
+static constexpr PipelineStep gpuSteps[] = {
+    {"simplify", "canonicalize,cse",
+     "the front end emits one op per source operation and repeats extents"},
+    {"tile-expand-attention", "tile-expand-attention",
+     "splitting wants to see the loop over the keys and its mask"},
+    {"simplify-attention", "canonicalize,cse",
+     "positions and masks that the expansion made twice become one, so that "
+     "splitting recognizes them"},
+    {"tile-split-loops", "tile-split-loops{keep-copies=true}",
+     "after it, full tiles have no valid extents and no masks; copies to "
+     "shared "
+     "memory fill up what is missing at no cost"},
+    {"simplify-split", "canonicalize,cse",
+     "folds the valid extents that splitting made constant"},
+    {"tile-pad-extents", "tile-pad-extents",
+     "layouts want powers of two; what becomes invalid is marked as at the end "
+     "of an axis, for the next pass"},
+    {"tile-simplify-pads", "tile-simplify-pads",
+     "removes what the folds above have made needless"},
+    {"simplify-pads", "canonicalize,cse", "removes what became dead"},
+    {"convert-tile-to-tilegpu",
+     "tile.kernel(convert-tile-to-tilegpu{arch=@capability@})",
+     "from here on tiles have layouts, which canonicalization does not know",
+     /*mayReject=*/true},
+    {"tilegpu-pipeline-loops", "tile.kernel(tilegpu-pipeline-loops,cse)",
+     "before places in shared memory are given, as it makes more slots"},
+    {"tilegpu-allocate-shared",
+     "tile.kernel(tilegpu-allocate-shared{limit=@shared@})",
+     "all buffers and exchanges are there now", /*mayReject=*/true},
+    {"tilegpu-insert-barriers", "tile.kernel(tilegpu-insert-barriers)",
+     "last, as buffers that share a place need barriers between them"},
+};
+
+static constexpr GpuLimits gpuLimits[] = {
+    {"sm_80", 80, 166912},
+    {"sm_86", 86, 101376},
+    {"sm_89", 89, 101376},
+    {"sm_90a", 90, 232448},
+};
+
+const GpuLimits *tilec::gpuLimitsOf(llvm::StringRef target) {
+  const auto *found = llvm::find_if(gpuLimits, [&](const GpuLimits &limits) {
+    return limits.target == target;
+  });
+  return found == std::end(gpuLimits) ? nullptr : found;
+}
+
+llvm::ArrayRef<PipelineStep> tilec::pipelineFor(llvm::StringRef target) {
+  return gpuLimitsOf(target) ? llvm::ArrayRef(gpuSteps)
+                             : llvm::ArrayRef(cpuSteps);
+}
+
+/// The text of a step's passes for a target.
+static std::string passesOf(llvm::StringRef pipeline, const GpuLimits *limits) {
+  std::string text = pipeline.str();
+  auto substitute = [&](llvm::StringRef name, int64_t value) {
+    size_t at = text.find(name.str());
+    if (at != std::string::npos)
+      text.replace(at, name.size(), std::to_string(value));
+  };
+  if (limits) {
+    substitute("@capability@", limits->capability);
+    substitute("@shared@", limits->sharedBytes);
+  }
+  return text;
+}
 
 /// Runs `pm` so that a failure, a crash included, leaves a file that tilec-opt
-/// takes, and is reported with that file.
-static mlir::LogicalResult runStep(llvm::StringRef name, mlir::PassManager &pm,
-                                   mlir::ModuleOp module) {
+/// takes, and is reported with that file; but not where the pass reports an
+/// error of the program, as it may if `mayReject`.
+static mlir::LogicalResult runPasses(llvm::StringRef name, bool mayReject,
+                                     mlir::PassManager &pm,
+                                     mlir::ModuleOp module) {
   llvm::SmallString<128> reproducer;
   if (!llvm::sys::fs::getPotentiallyUniqueTempFileName("tilec", "mlir",
                                                        reproducer))
@@ -46,7 +115,7 @@ static mlir::LogicalResult runStep(llvm::StringRef name, mlir::PassManager &pm,
   mlir::Location loc = module.getBody()->empty()
                            ? module.getLoc()
                            : module.getBody()->front().getLoc();
-  bool crashed = false;
+  bool crashed = false, rejected = false;
   {
     // MLIR's own summaries of a failure say less than the one below.
     mlir::ScopedDiagnosticHandler summaries(
@@ -54,12 +123,19 @@ static mlir::LogicalResult runStep(llvm::StringRef name, mlir::PassManager &pm,
           std::string text = diagnostic.str();
           bool isCrash = llvm::StringRef(text).starts_with(
               "A signal was caught while processing");
+          bool isSummary = isCrash || llvm::StringRef(text).starts_with(
+                                          "Failures have been detected");
           crashed |= isCrash;
-          return mlir::success(isCrash || llvm::StringRef(text).starts_with(
-                                              "Failures have been detected"));
+          rejected |= !isSummary && diagnostic.getSeverity() ==
+                                        mlir::DiagnosticSeverity::Error;
+          return mlir::success(isSummary);
         });
     if (mlir::succeeded(pm.run(module)))
       return mlir::success();
+  }
+  if (mayReject && rejected && !crashed) {
+    llvm::sys::fs::remove(reproducer);
+    return mlir::failure();
   }
   mlir::InFlightDiagnostic error = mlir::emitError(loc)
                                    << "internal error: pass '" << name << "' "
@@ -71,21 +147,23 @@ static mlir::LogicalResult runStep(llvm::StringRef name, mlir::PassManager &pm,
   return mlir::failure();
 }
 
-PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
-                                      const PipelineOptions &options,
-                                      llvm::raw_ostream &os) {
+PipelineResult tilec::runPipeline(mlir::ModuleOp module, llvm::StringRef target,
+                                  const PipelineOptions &options,
+                                  llvm::raw_ostream &os) {
   registerPasses();
-  auto run = [&](llvm::StringRef name, llvm::StringRef pipeline) {
+  auto run = [&](llvm::StringRef name, llvm::StringRef pipeline,
+                 bool mayReject) {
     mlir::PassManager pm(module.getContext(), module.getOperationName());
     std::string error;
     llvm::raw_string_ostream errorStream(error);
-    if (mlir::failed(mlir::parsePassPipeline(pipeline, pm, errorStream)))
+    std::string passes = passesOf(pipeline, gpuLimitsOf(target));
+    if (mlir::failed(mlir::parsePassPipeline(passes, pm, errorStream)))
       return mlir::LogicalResult(module.emitError("internal error: pipeline '")
-                                 << pipeline << "' does not parse: " << error);
-    return runStep(name, pm, module);
+                                 << passes << "' does not parse: " << error);
+    return runPasses(name, mayReject, pm, module);
   };
-  for (const PipelineStep &step : steps) {
-    if (mlir::failed(run(step.name, step.pipeline)))
+  for (const PipelineStep &step : pipelineFor(target)) {
+    if (mlir::failed(run(step.name, step.pipeline, step.mayReject)))
       return PipelineResult::Failed;
 
     if (options.printAfter == step.name || options.printAfter == "all") {
@@ -97,7 +175,7 @@ PipelineResult tilec::runTilePipeline(mlir::ModuleOp module,
       return PipelineResult::Stopped;
   }
   if (!options.extraPasses.empty() &&
-      mlir::failed(run("extra-passes", options.extraPasses)))
+      mlir::failed(run("extra-passes", options.extraPasses, false)))
     return PipelineResult::Failed;
   return PipelineResult::Done;
 }
@@ -108,10 +186,12 @@ void tilec::registerPasses() {
     mlir::registerCanonicalizerPass();
     mlir::registerCSEPass();
     mlir::tile::registerTilePasses();
+    registerTileToTileGPUPasses();
+    mlir::tilegpu::registerTileGPUPasses();
   });
 }
 
 void tilec::registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<mlir::tile::TileDialect>();
+  registry.insert<mlir::tile::TileDialect, mlir::tilegpu::TileGPUDialect>();
   cpu::registerCPUDialects(registry);
 }

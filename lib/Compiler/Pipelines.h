@@ -1,6 +1,7 @@
 //===- Pipelines.h - Which passes run, in which order -----------*- C++ -*-===//
 //
-// The passes on the tile dialect, as data: each step has a name that users see
+// The passes between the front end and a code generator, as data: each step has
+// a name that users see
 // (--print-after, --stop-after, --list-passes) and a reason for its place.
 //
 //===----------------------------------------------------------------------===//
@@ -19,13 +20,26 @@ namespace tilec {
 
 /// One step of a pipeline.
 struct PipelineStep {
-  llvm::StringLiteral name;     // "tile-split-loops"
-  llvm::StringLiteral pipeline; // What it runs, in MLIR's textual form.
-  llvm::StringLiteral reason;   // Why here.
+  llvm::StringLiteral name; // "tile-split-loops"
+  /// What it runs, in MLIR's textual form; @capability@ and @shared@ stand for
+  /// the target's limits.
+  llvm::StringLiteral pipeline;
+  llvm::StringLiteral reason; // Why here.
+  /// Whether it rejects programs that the front end accepts.
+  bool mayReject = false;
 };
 
-/// The steps between the front end and a target, in order.
-llvm::ArrayRef<PipelineStep> tilePipeline();
+/// The steps between the front end and the code generator of a target ("cpu",
+/// "sm_90a"), in order. Those of GPUs end in the tilegpu dialect.
+llvm::ArrayRef<PipelineStep> pipelineFor(llvm::StringRef target);
+
+/// What a GPU target can do, or null for another target.
+struct GpuLimits {
+  llvm::StringLiteral target;
+  int capability;      // Compute capability times ten.
+  int64_t sharedBytes; // Of one thread block.
+};
+const GpuLimits *gpuLimitsOf(llvm::StringRef target);
 
 struct PipelineOptions {
   std::string printAfter; // A step's name, "all", or empty.
@@ -38,12 +52,13 @@ struct PipelineOptions {
 
 enum class PipelineResult { Done, Stopped, Failed };
 
-/// Runs the steps on a module. Diagnostics go to the context's handlers; IR
-/// asked for by `printAfter` goes to `os`. If a pass fails for a reason that is
-/// the compiler's own, a reproducer is written and named in the message.
-PipelineResult runTilePipeline(mlir::ModuleOp module,
-                               const PipelineOptions &options,
-                               llvm::raw_ostream &os);
+/// Runs the steps of a target on a module. Diagnostics go to the context's
+/// handlers; IR asked for by `printAfter` goes to `os`. If a pass fails for a
+/// reason that is the compiler's own, a reproducer is written and named in the
+/// message.
+PipelineResult runPipeline(mlir::ModuleOp module, llvm::StringRef target,
+                           const PipelineOptions &options,
+                           llvm::raw_ostream &os);
 
 /// Registers all passes by name and all dialects; once per process and context.
 void registerPasses();

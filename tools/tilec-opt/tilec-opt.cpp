@@ -9,7 +9,9 @@
 
 #include "codegen/CPU/Passes.h"
 #include "codegen/TileToLinalg/Passes.h"
+#include "codegen/TileToTileGPU/Passes.h"
 #include "dialects/Tile/IR/Tile.h"
+#include "dialects/TileGPU/Transforms/Passes.h"
 #include "lib/Compiler/Pipelines.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -39,6 +41,7 @@ int main(int argc, char **argv) {
               linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect,
               scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   tile::registerTileDialect(registry);
+  tilegpu::registerTileGPUDialect(registry);
   tilec::registerDialects(registry); // With what lowering to the host needs.
   // canonicalize, cse, symbol-dce, ...; the compiler's own registration takes
   // only those that its pipelines use, and does not mind them twice.
@@ -46,6 +49,8 @@ int main(int argc, char **argv) {
   tilec::registerPasses();
   tilec::registerTileToLinalgPasses();
   tilec::registerCPUPasses();
+  tilec::registerTileToTileGPUPasses();
+  tilegpu::registerTileGPUPasses();
   return asMainReturnCode(
       MlirOptMain(argc, argv, "tilec's pass driver\n", registry));
 }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/GpuTarget.h"
 #include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/TypedASTPrinter.h"
 #include "tools/tilec/CommandSupport.h"
@@ -28,6 +29,8 @@ private:
   bool checkFile();
   bool emit(const ast::KernelDecl &decl, llvm::StringSet<> *used);
   bool emitIR(Subject &subject);
+  bool emitGpu(const typed::Kernel &kernel, mlir::ModuleOp module,
+               const CompileOptions &compileOptions);
   bool checkWholeAxes(const Subject &subject);
 
   Program &program;
@@ -68,8 +71,34 @@ bool Compiler::checkWholeAxes(const Subject &subject) {
                        128, /*canRead=*/false);
 }
 
+/// The stages of GPU targets, from the module that the pipeline leaves.
+bool Compiler::emitGpu(const typed::Kernel &kernel, mlir::ModuleOp module,
+                       const CompileOptions &compileOptions) {
+  if (options.emit == Stage::TileGPU) {
+    module->print(os);
+    return true;
+  }
+  std::optional<cuda::EmittedKernel> emitted =
+      emitGpuKernel(program, kernel, module, compileOptions);
+  if (!emitted)
+    return false;
+  if (options.emit == Stage::CUDA) {
+    os << emitted->source;
+    return true;
+  }
+  std::optional<gpu::NVRTCResult> result =
+      compileGpuKernel(program, kernel, *emitted, options.target);
+  if (!result)
+    return false;
+  if (options.emit == Stage::PTX)
+    os << result->ptx;
+  else
+    os.write(result->cubin.data(), result->cubin.size());
+  return true;
+}
+
 bool Compiler::emitIR(Subject &subject) {
-  bool wantsPasses = options.emit == Stage::LLVM ||
+  bool wantsPasses = options.emit >= Stage::LLVM ||
                      !options.stopAfter.empty() ||
                      !options.printAfter.empty() || !options.remarks.empty();
   if (wantsPasses && !checkWholeAxes(subject))
@@ -85,15 +114,21 @@ bool Compiler::emitIR(Subject &subject) {
   CompileOptions compileOptions = makeCompileOptions(options);
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   DiagnosticBridge bridge(*context, program, options.remarks);
-  mlir::OwningOpRef<mlir::ModuleOp> module = buildTileModule(
-      program, kernel, specialization, compileOptions, *context);
+  bool isGpu = gpuLimitsOf(options.target);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      isGpu ? buildGpuModule(program, kernel, specialization,
+                             GpuFacts::assumed(kernel, specialization),
+                             compileOptions, *context)
+            : buildTileModule(program, kernel, specialization, compileOptions,
+                              *context);
   if (!module)
     return false;
   if (options.emit == Stage::Tile && options.stopAfter.empty())
     module->print(os);
   if (!wantsPasses)
     return true;
-  switch (runTilePipeline(*module, compileOptions.pipeline, llvm::errs())) {
+  switch (runPipeline(*module, options.target, compileOptions.pipeline,
+                      llvm::errs())) {
   case PipelineResult::Failed:
     return false;
   case PipelineResult::Stopped:
@@ -102,6 +137,8 @@ bool Compiler::emitIR(Subject &subject) {
   case PipelineResult::Done:
     break;
   }
+  if (options.emit >= Stage::TileGPU)
+    return emitGpu(kernel, *module, compileOptions);
   if (options.emit != Stage::LLVM)
     return true;
   std::optional<std::string> text =
@@ -117,9 +154,9 @@ bool Compiler::emit(const ast::KernelDecl &decl, llvm::StringSet<> *used) {
     return false;
   if (options.emit == Stage::Typed)
     printTyped(*subject->kernel, os);
-  bool wantsIR = options.emit == Stage::Tile || options.emit == Stage::LLVM ||
-                 !options.printAfter.empty() || !options.stopAfter.empty() ||
-                 !options.remarks.empty() || !options.schedule.empty();
+  bool wantsIR = options.emit >= Stage::Tile || !options.printAfter.empty() ||
+                 !options.stopAfter.empty() || !options.remarks.empty() ||
+                 !options.schedule.empty();
   return !wantsIR || emitIR(*subject);
 }
 
@@ -136,8 +173,8 @@ bool Compiler::run() {
   if (!isOfKernels)
     return checkFile();
   std::vector<const ast::KernelDecl *> kernels = program.getKernels();
-  // LLVM IR is one module a kernel; the rest is shown of every kernel.
-  bool wantsOne = !options.kernel.empty() || options.emit == Stage::LLVM;
+  // Code is of one kernel; the stages before it are shown of every kernel.
+  bool wantsOne = !options.kernel.empty() || options.emit >= Stage::LLVM;
   if (wantsOne || kernels.size() <= 1) {
     const ast::KernelDecl *kernel = program.findKernel(options.kernel);
     return kernel && emit(*kernel, nullptr);
@@ -156,8 +193,8 @@ bool Compiler::run() {
 }
 
 /// Lists the steps of the pipeline with their reasons.
-static void listPasses(llvm::raw_ostream &os) {
-  for (const PipelineStep &step : tilePipeline()) {
+static void listPasses(llvm::StringRef target, llvm::raw_ostream &os) {
+  for (const PipelineStep &step : pipelineFor(target)) {
     os << step.name << '\n';
     printWrapped(os, step.reason, 4);
   }
@@ -165,7 +202,7 @@ static void listPasses(llvm::raw_ostream &os) {
 
 int cli::compileCommand(const Options &options) {
   if (options.listPasses) {
-    listPasses(llvm::outs());
+    listPasses(options.target, llvm::outs());
     return Success;
   }
   std::unique_ptr<Program> program =

@@ -176,11 +176,16 @@ bool OptionParser::parseStage(llvm::StringRef text) {
                                    .Case("typed", Stage::Typed)
                                    .Case("tile", Stage::Tile)
                                    .Case("llvm", Stage::LLVM)
+                                   .Case("tilegpu", Stage::TileGPU)
+                                   .Case("cuda", Stage::CUDA)
+                                   .Case("ptx", Stage::PTX)
+                                   .Case("cubin", Stage::Cubin)
                                    .Default(std::nullopt);
   if (!stage)
-    return fail(
-        "unknown stage '" + text + "'",
-        suggest(text, "stages", {"ast", "source", "typed", "tile", "llvm"}));
+    return fail("unknown stage '" + text + "'",
+                suggest(text, "stages",
+                        {"ast", "source", "typed", "tile", "llvm", "tilegpu",
+                         "cuda", "ptx", "cubin"}));
   options.emit = *stage;
   return true;
 }
@@ -198,8 +203,11 @@ bool OptionParser::parseTarget(llvm::StringRef text) {
 bool OptionParser::parsePass(llvm::StringRef text, bool allowAll,
                              std::string &result) {
   llvm::SmallVector<llvm::StringRef> names;
-  for (const PipelineStep &step : tilePipeline())
-    names.push_back(step.name);
+  // The target may be given later on the command line.
+  for (llvm::StringRef target : {"cpu", "sm_90a"})
+    for (const PipelineStep &step : pipelineFor(target))
+      if (!llvm::is_contained(names, step.name))
+        names.push_back(step.name);
   if (allowAll)
     names.push_back("all");
   if (!llvm::is_contained(names, text))
@@ -327,12 +335,18 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
   options.check = list.hasArg(OPT_check);
   options.checked = !list.hasArg(OPT_unchecked);
   options.quiet = list.hasArg(OPT_quiet);
-  bool generates = isRun || options.emit == Stage::LLVM;
-  if (options.target != "cpu" && generates)
-    return fail("nothing can be generated for '" + llvm::Twine(options.target) +
-                    "' yet",
-                "its stages up to --emit=tile can be shown; for the host leave "
-                "out --target");
+  bool isGpu = options.target != "cpu";
+  if (isGpu && options.emit == Stage::LLVM)
+    return fail("the stage llvm is of the target cpu, not of '" +
+                    llvm::Twine(options.target) + "'",
+                "use --emit=tilegpu, cuda, ptx or cubin, or leave out "
+                "--target");
+  if (options.emit >= Stage::TileGPU && !isGpu) {
+    if (list.hasArg(OPT_target, OPT_target_s))
+      return fail("this stage is of GPUs, not of the target cpu",
+                  "use --emit=llvm, or --target=sm_90a");
+    options.target = "sm_90a";
+  }
   if (isRun)
     return true;
   bool ofFile = options.emit == Stage::AST || options.emit == Stage::Source;
@@ -342,8 +356,8 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
     return fail("passes run after the stage that --emit asks for",
                 "use --emit=tile or --emit=llvm with --print-after, "
                 "--stop-after and --remarks");
-  if (!options.stopAfter.empty() && options.emit == Stage::LLVM)
-    return fail("'--stop-after' stops before the stage llvm",
+  if (!options.stopAfter.empty() && options.emit >= Stage::LLVM)
+    return fail("'--stop-after' stops before the stage that --emit asks for",
                 "leave one of the two out");
   if (ofFile && !options.kernel.empty())
     return fail("this stage is of the whole file, not of kernel '" +

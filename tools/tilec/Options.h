@@ -27,7 +27,20 @@ namespace tilec::cli {
 enum ExitCode { Success = 0, UserError = 1, UsageError = 2, InternalError = 3 };
 
 enum class Command { Compile, Run };
-enum class Stage { Check, AST, Source, Typed, Tile, LLVM };
+/// In the order of compilation; those from LLVM on are of one kernel, those
+/// from TileGPU on of GPU targets.
+enum class Stage {
+  Check,
+  AST,
+  Source,
+  Typed,
+  Tile,
+  LLVM,
+  TileGPU,
+  CUDA,
+  PTX,
+  Cubin
+};
 
 /// What was given by name, in the order of the command line; of two with one
 /// name the last counts.

@@ -24,7 +24,8 @@ class VS<string name, Option joined>
 // Stages.
 def G_stages : OptionGroup<"stages">, HelpText<"STAGES">;
 def emit : V<"emit", "STAGE",
-    "Print a stage: ast, source, typed, tile or llvm">, CompileOnly,
+    "Print a stage: ast, source, typed, tile, llvm, or for a GPU tilegpu, "
+    "cuda, ptx or cubin">, CompileOnly,
     Group<G_stages>;
 def emit_s : VS<"emit", emit>, CompileOnly;
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, CompileOnly,
@@ -50,8 +51,8 @@ def schedule_s : VS<"schedule", schedule>, Both;
 def include_path : JoinedOrSeparate<["-"], "I">, MetaVarName<"FOLDER">, Both,
     Group<G_program>,
     HelpText<"Look for imported files here too (std is always found)">;
-def target : V<"target", "NAME", "What to compile for: cpu (the default); "
-    "sm_80, sm_86, sm_89, sm_90a for stages up to tile">, Both,
+def target : V<"target", "NAME", "What to compile for: cpu (the default), "
+    "or a GPU: sm_80, sm_86, sm_89, sm_90a">, Both,
     Group<G_program>;
 def target_s : VS<"target", target>, Both;
 def unchecked : F<"unchecked", "Do not report indices out of range, divisions "

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/GpuExecutable.h"
 #include "lib/Frontend/TypedVisitor.h"
 #include "lib/Runtime/Npy.h"
 #include "tools/tilec/CommandSupport.h"
@@ -31,7 +32,9 @@ public:
 private:
   bool checkOutputs();
   std::optional<std::vector<Array>> copyOutputs(bool onlyRead);
+  bool compile(const BoundLaunch &bound);
   bool launch(const BoundLaunch &bound);
+  bool launchOnGpu(const BoundLaunch &bound);
   bool compare(const BoundLaunch &bound, llvm::ArrayRef<Array> before);
   bool writeOutputs();
   void summarize() const;
@@ -42,7 +45,8 @@ private:
   Progress &progress;
   std::unique_ptr<typed::Kernel> kernel;
   std::unique_ptr<RunArguments> arguments;
-  std::unique_ptr<CpuExecutable> executable;
+  std::unique_ptr<CpuExecutable> executable; // One of the two.
+  std::unique_ptr<GpuExecutable> onGpu;
   double runMilliseconds = 0;
   int64_t programs = 0;
   std::vector<std::string> checkLines;
@@ -87,7 +91,35 @@ bool Runner::hasPrint() const {
   return found;
 }
 
+bool Runner::compile(const BoundLaunch &bound) {
+  CompileOptions compileOptions = makeCompileOptions(options);
+  if (options.target == "cpu") {
+    executable = CpuExecutable::create(
+        program, *kernel, Specialization::of(*kernel, bound), compileOptions);
+    return executable != nullptr;
+  }
+  onGpu = GpuExecutable::create(program, *kernel, bound, compileOptions);
+  return onGpu != nullptr;
+}
+
+/// Runs once for the result; further runs are timed on the device.
+bool Runner::launchOnGpu(const BoundLaunch &bound) {
+  programs = onGpu->numPrograms();
+  if (!onGpu->run(program, *kernel, bound))
+    return false;
+  llvm::Expected<double> time = onGpu->time(options.repeat);
+  if (!time) {
+    reportError(program, kernel->range, "cannot time the kernel",
+                time.takeError());
+    return false;
+  }
+  runMilliseconds = *time;
+  return true;
+}
+
 bool Runner::launch(const BoundLaunch &bound) {
+  if (onGpu)
+    return launchOnGpu(bound);
   programs = executable->numPrograms(*kernel, bound);
   // What a run adds to or changes in place is set back before the next.
   std::optional<std::vector<Array>> before = std::vector<Array>();
@@ -168,10 +200,12 @@ bool Runner::writeOutputs() {
 
 void Runner::summarize() const {
   llvm::raw_ostream &os = llvm::outs();
-  os << kernel->name << " on cpu: " << programs
-     << (programs == 1 ? " program" : " programs") << ", compiled in "
-     << formatMilliseconds(executable->compileMilliseconds()) << ", ran in "
-     << formatMilliseconds(runMilliseconds);
+  os << kernel->name << " on " << (onGpu ? onGpu->deviceName() : "cpu") << ": "
+     << programs << (programs == 1 ? " program" : " programs")
+     << ", compiled in "
+     << formatMilliseconds(onGpu ? onGpu->compileMilliseconds()
+                                 : executable->compileMilliseconds())
+     << ", ran in " << formatMilliseconds(runMilliseconds);
   if (options.repeat > 1)
     os << " (median of " << options.repeat << ")";
   os << '\n';
@@ -202,10 +236,7 @@ bool Runner::run() {
     return false;
 
   progress.begin("compiling '" + kernel->name + "'");
-  executable = CpuExecutable::create(program, *kernel,
-                                     Specialization::of(*kernel, *bound),
-                                     makeCompileOptions(options));
-  if (!executable)
+  if (!compile(*bound))
     return false;
 
   std::optional<std::vector<Array>> before = std::vector<Array>();

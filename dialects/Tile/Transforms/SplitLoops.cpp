@@ -48,8 +48,9 @@ struct Guard {
 
 class LoopSplitter {
 public:
-  LoopSplitter(scf::ForOp loop, int64_t tileSize)
-      : loop(loop), tileSize(tileSize), translator(loop, tileSize) {}
+  LoopSplitter(scf::ForOp loop, int64_t tileSize, bool keepCopies)
+      : loop(loop), tileSize(tileSize), keepCopies(keepCopies),
+        translator(loop, tileSize) {}
 
   bool split();
 
@@ -58,6 +59,7 @@ private:
   bool isSkippable(scf::IfOp guard);
   void findValids();
   void findMasks();
+  bool onlyCopies();
   MaskRanges analyze();
   bool guardHoldsInFullTiles();
   void emit(const TileSplit &split);
@@ -69,6 +71,7 @@ private:
 
   scf::ForOp loop;
   int64_t tileSize;
+  bool keepCopies;
   MaskTranslator translator;
   std::optional<Guard> guard;
   /// The valid extents of the loop's own tiles.
@@ -338,12 +341,36 @@ void LoopSplitter::reportSplit(const TileSplit &split,
       << text;
 }
 
+/// Whether the extents of the loop's tiles matter to nothing but operands of
+/// dots, straight from memory.
+bool LoopSplitter::onlyCopies() {
+  auto feedsDots = [](Value value) {
+    return llvm::all_of(value.getUsers(), [](Operation *user) {
+      if (auto select = dyn_cast<SelectValidOp>(user))
+        return select.getPad() == Pad::Zero &&
+               llvm::all_of(select->getUsers(), llvm::IsaPred<DotOp>);
+      return isa<DotOp>(user);
+    });
+  };
+  return llvm::all_of(valids, [&](ValidOp valid) {
+    return llvm::all_of(valid->getUsers(), [&](Operation *user) {
+      if (auto select = dyn_cast<SelectValidOp>(user))
+        return select.getValue().getDefiningOp<LoadOp>() &&
+               feedsDots(select.getValue());
+      auto load = dyn_cast<LoadOp>(user);
+      return load && load.getPad() == Pad::Zero && feedsDots(load.getResult());
+    });
+  });
+}
+
 bool LoopSplitter::split() {
   guard = findGuard();
   findValids();
   findMasks();
   if (valids.empty() && masks.empty())
     return miss("nothing in its body depends on which tile it is");
+  if (keepCopies && masks.empty() && !guard && onlyCopies())
+    return miss("copies of operands may be cut short");
 
   MaskRanges ranges = analyze();
   const tilec::LoopAxis &axis = translator.loopAxis();
@@ -360,7 +387,7 @@ bool LoopSplitter::split() {
   return true;
 }
 
-bool mlir::tile::splitLoop(scf::ForOp loop) {
+bool mlir::tile::splitLoop(scf::ForOp loop, bool keepCopies) {
   auto miss = [&](StringRef reason) {
     auto kernel = loop->getParentOfType<KernelOp>();
     remark::missed(loop.getLoc(), remark::RemarkOpts::name("not-split")
@@ -381,7 +408,7 @@ bool mlir::tile::splitLoop(scf::ForOp loop) {
     return miss("it contains another loop");
   if (!loop.getInductionVar().getType().isIndex())
     return miss("its variable is not an index");
-  return LoopSplitter(loop, *step).split();
+  return LoopSplitter(loop, *step, keepCopies).split();
 }
 
 namespace {
@@ -406,7 +433,7 @@ struct SplitLoopsPass : tile::impl::TileSplitLoopsBase<SplitLoopsPass> {
           loops.push_back(loop);
       });
       for (scf::ForOp loop : loops)
-        splitLoop(loop);
+        splitLoop(loop, keepCopies);
     }
   }
 };

@@ -24,8 +24,9 @@ inline constexpr StringLiteral kSplitLoopsCategory = "tile-split-loops";
 bool versionGrid(KernelOp kernel);
 
 /// Divides a loop over tiles into full and partial ranges. Returns whether it
-/// did; says why not in a remark.
-bool splitLoop(scf::ForOp loop);
+/// did; says why not in a remark. With `keepCopies` it leaves loops alone in
+/// which only operands of dots are cut short.
+bool splitLoop(scf::ForOp loop, bool keepCopies = false);
 
 } // namespace mlir::tile
 

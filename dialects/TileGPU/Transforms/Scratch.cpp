@@ -7,6 +7,7 @@
 #include "dialects/TileGPU/Transforms/Scratch.h"
 
 #include "lib/Layout/Conversion.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::tilegpu;
@@ -33,7 +34,7 @@ static int64_t slotBytes(RankedTensorType type, ArrayRef<int64_t> axes,
   int64_t lines = type.getNumElements();
   for (int64_t axis : axes)
     lines /= type.getDimSize(axis);
-  return lines * warps * bytes;
+  return llvm::alignTo(lines * warps * bytes, 16);
 }
 
 int64_t mlir::tilegpu::getScratchBytes(Operation *op) {

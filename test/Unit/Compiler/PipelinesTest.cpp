@@ -39,7 +39,7 @@ struct Lowered {
   }
 
   PipelineResult run(const PipelineOptions &pipeline = {}) {
-    return runTilePipeline(*module, pipeline, llvm::nulls());
+    return runPipeline(*module, "cpu", pipeline, llvm::nulls());
   }
 
   std::string messages() const {

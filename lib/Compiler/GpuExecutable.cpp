@@ -1,0 +1,210 @@
+//===- GpuExecutable.cpp - A kernel on a GPU, with host arrays --*- C++ -*-===//
+//
+// See GpuExecutable.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Compiler/GpuExecutable.h"
+
+#include "lib/Runtime/GPU/TensorFacts.h"
+#include <chrono>
+
+using namespace tilec;
+
+/// Bytes of a known pattern on both sides of every array. Also keeps the first
+/// element at a multiple of what device memory is aligned to.
+static constexpr size_t margin = 256;
+static constexpr unsigned char canary = 0xA5;
+
+namespace {
+/// The part of a host array's memory that its view reaches.
+struct HostBytes {
+  char *low;
+  size_t size;
+};
+} // namespace
+
+static HostBytes bytesOf(const TensorView &view) {
+  ByteExtent extent = byteExtent(view).value_or(ByteExtent{0, 0});
+  return {static_cast<char *>(view.data) + extent.low, extent.size()};
+}
+
+llvm::Error GpuExecutable::allocate(const typed::Kernel &kernel,
+                                    const BoundLaunch &launch) {
+  onDevice = launch;
+  for (const typed::Param *param : kernel.params) {
+    gpu::DeviceBuffer &buffer = buffers.emplace_back();
+    auto *view = std::get_if<TensorView>(&onDevice.args[param->index]);
+    if (!view)
+      continue;
+    HostBytes bytes = bytesOf(*view);
+    llvm::Expected<gpu::DeviceBuffer> memory =
+        device->allocate(bytes.size + 2 * margin);
+    if (!memory)
+      return memory.takeError();
+    buffer = std::move(*memory);
+    // The lowest element may not be the one of index (0, 0, ...).
+    auto *first = static_cast<char *>(view->data);
+    view->data =
+        static_cast<char *>(buffer.data()) + margin + (first - bytes.low);
+  }
+  return llvm::Error::success();
+}
+
+std::unique_ptr<GpuExecutable>
+GpuExecutable::create(Program &program, typed::Kernel &kernel,
+                      const BoundLaunch &launch,
+                      const CompileOptions &options) {
+  auto fail = [&](llvm::Error error) {
+    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    return nullptr;
+  };
+  llvm::Expected<gpu::Driver &> driver = gpu::Driver::get();
+  if (!driver)
+    return fail(driver.takeError());
+  llvm::Expected<gpu::Device &> device = driver->currentDevice();
+  if (!device)
+    return fail(device.takeError());
+  std::unique_ptr<GpuExecutable> result(new GpuExecutable());
+  result->device = &*device;
+  if (llvm::Error error = result->allocate(kernel, launch))
+    return fail(std::move(error));
+
+  auto start = std::chrono::steady_clock::now();
+  Specialization specialization = Specialization::of(kernel, result->onDevice);
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  DiagnosticBridge bridge(*context, program, options.pipeline.remarks);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      buildGpuModule(program, kernel, specialization,
+                     GpuFacts::of(kernel, result->onDevice, specialization),
+                     options, *context);
+  llvm::raw_ostream &dump = options.dump ? *options.dump : llvm::errs();
+  if (!module || runPipeline(*module, options.target, options.pipeline, dump) !=
+                     PipelineResult::Done)
+    return nullptr;
+  std::optional<cuda::EmittedKernel> emitted =
+      emitGpuKernel(program, kernel, *module, options);
+  if (!emitted)
+    return nullptr;
+  std::optional<gpu::NVRTCResult> code =
+      compileGpuKernel(program, kernel, *emitted, options.target);
+  if (!code)
+    return nullptr;
+  result->milliseconds = std::chrono::duration<double, std::milli>(
+                             std::chrono::steady_clock::now() - start)
+                             .count();
+  result->launcher = std::make_unique<gpu::Launcher>(
+      std::move(emitted->image),
+      std::string(code->cubin.begin(), code->cubin.end()));
+  llvm::Expected<int64_t> programs =
+      result->launcher->numPrograms(result->onDevice);
+  if (!programs)
+    return fail(programs.takeError());
+  result->programs = *programs;
+  return result;
+}
+
+llvm::Error GpuExecutable::copyIn(const BoundLaunch &launch) {
+  gpu::StreamRef stream = device->defaultStream();
+  for (auto [buffer, argument] : llvm::zip(buffers, launch.args)) {
+    const auto *view = std::get_if<TensorView>(&argument);
+    if (!view)
+      continue;
+    if (llvm::Error error =
+            device->fill(buffer.data(), canary, buffer.size(), stream))
+      return error;
+    HostBytes bytes = bytesOf(*view);
+    if (llvm::Error error =
+            device->copyToDevice(static_cast<char *>(buffer.data()) + margin,
+                                 bytes.low, bytes.size, stream))
+      return error;
+  }
+  return device->synchronize(stream);
+}
+
+llvm::Error GpuExecutable::copyOut(const typed::Kernel &kernel,
+                                   const BoundLaunch &launch) {
+  gpu::StreamRef stream = device->defaultStream();
+  for (const typed::Param *param : kernel.params) {
+    const auto *view = std::get_if<TensorView>(&launch.args[param->index]);
+    if (!view || param->access == ast::Access::In)
+      continue;
+    gpu::DeviceBuffer &buffer = buffers[param->index];
+    std::vector<char> copy(buffer.size());
+    if (llvm::Error error =
+            device->copyToHost(copy.data(), buffer.data(), copy.size(), stream))
+      return error;
+    if (llvm::Error error = device->synchronize(stream))
+      return error;
+    auto isCanary = [](char byte) {
+      return static_cast<unsigned char>(byte) == canary;
+    };
+    llvm::ArrayRef<char> all(copy);
+    if (!llvm::all_of(all.take_front(margin), isCanary) ||
+        !llvm::all_of(all.take_back(margin), isCanary))
+      return llvm::createStringError(
+          "internal error: memory around '%s' was overwritten",
+          param->name.str().c_str());
+    HostBytes bytes = bytesOf(*view);
+    std::copy_n(copy.data() + margin, bytes.size, bytes.low);
+  }
+  return llvm::Error::success();
+}
+
+bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
+                        const BoundLaunch &launch) {
+  auto attempt = [&]() -> llvm::Error {
+    if (llvm::Error error = copyIn(launch))
+      return error;
+    gpu::StreamRef stream = device->defaultStream();
+    if (llvm::Error error = launcher->launch(stream, onDevice))
+      return error;
+    if (llvm::Error error = device->synchronize(stream))
+      return error;
+    return copyOut(kernel, launch);
+  };
+  if (llvm::Error error = attempt()) {
+    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    return false;
+  }
+  return true;
+}
+
+llvm::Expected<double> GpuExecutable::time(unsigned count) {
+  // Writing more than the second-level cache holds leaves none of the arrays
+  // in it.
+  constexpr size_t flushBytes = size_t(256) << 20;
+  llvm::Expected<gpu::DeviceBuffer> flush = device->allocate(flushBytes);
+  if (!flush)
+    return flush.takeError();
+  gpu::StreamRef stream = device->defaultStream();
+  llvm::Expected<gpu::PreparedLaunch> ready =
+      launcher->prepare(*device, onDevice);
+  if (!ready)
+    return ready.takeError();
+  llvm::Expected<gpu::Event> begin = device->createEvent();
+  if (!begin)
+    return begin.takeError();
+  llvm::Expected<gpu::Event> end = device->createEvent();
+  if (!end)
+    return end.takeError();
+  std::vector<double> times;
+  for (unsigned i = 0; i < count; ++i) {
+    if (llvm::Error error = device->fill(flush->data(), i, flushBytes, stream))
+      return std::move(error);
+    if (llvm::Error error = begin->record(stream))
+      return std::move(error);
+    if (llvm::Error error = ready->run(stream))
+      return std::move(error);
+    if (llvm::Error error = end->record(stream))
+      return std::move(error);
+    if (llvm::Error error = end->synchronize())
+      return std::move(error);
+    llvm::Expected<float> elapsed = end->millisecondsSince(*begin);
+    if (!elapsed)
+      return elapsed.takeError();
+    times.push_back(*elapsed);
+  }
+  llvm::sort(times);
+  return times[times.size() / 2];
+}

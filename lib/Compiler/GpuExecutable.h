@@ -1,0 +1,58 @@
+//===- GpuExecutable.h - A kernel on a GPU, with host arrays ----*- C++ -*-===//
+//
+// What `tilec run` does on a GPU: arrays of the host are copied to the device
+// with their strides, the kernel runs on the copies, and what it wrote comes
+// back. Programs that keep their arrays on the device use the API instead.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_COMPILER_GPUEXECUTABLE_H
+#define TILEC_COMPILER_GPUEXECUTABLE_H
+
+#include "lib/Compiler/GpuTarget.h"
+#include "lib/Runtime/GPU/Driver.h"
+#include "lib/Runtime/GPU/Launcher.h"
+
+namespace tilec {
+
+class GpuExecutable {
+public:
+  /// Compiles `kernel` for the arrays of `launch`, which are on the host, and
+  /// the device whose context is current. Null after reporting to
+  /// `program.diags`.
+  static std::unique_ptr<GpuExecutable> create(Program &program,
+                                               typed::Kernel &kernel,
+                                               const BoundLaunch &launch,
+                                               const CompileOptions &options);
+
+  /// Copies the arrays of `launch` to the device, runs once, and copies outputs
+  /// back. False after reporting errors; a write outside an output is one.
+  bool run(Program &program, const typed::Kernel &kernel,
+           const BoundLaunch &launch);
+
+  /// Milliseconds that the kernel takes on the device, the median of `count`
+  /// runs with a cold cache. What the outputs hold afterwards is not defined.
+  llvm::Expected<double> time(unsigned count);
+
+  int64_t numPrograms() const { return programs; }
+  double compileMilliseconds() const { return milliseconds; }
+  const std::string &deviceName() const { return device->properties().name; }
+
+private:
+  GpuExecutable() = default;
+  llvm::Error allocate(const typed::Kernel &kernel, const BoundLaunch &launch);
+  llvm::Error copyIn(const BoundLaunch &launch);
+  llvm::Error copyOut(const typed::Kernel &kernel, const BoundLaunch &launch);
+
+  gpu::Device *device = nullptr;
+  std::unique_ptr<gpu::Launcher> launcher;
+  /// The launch with pointers of the device.
+  BoundLaunch onDevice;
+  std::vector<gpu::DeviceBuffer> buffers; // One a parameter.
+  int64_t programs = 0;
+  double milliseconds = 0;
+};
+
+} // namespace tilec
+
+#endif // TILEC_COMPILER_GPUEXECUTABLE_H

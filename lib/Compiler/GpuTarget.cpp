@@ -1,0 +1,136 @@
+//===- GpuTarget.cpp - From a typed kernel to code for a GPU ----*- C++ -*-===//
+//
+// See GpuTarget.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Compiler/GpuTarget.h"
+
+#include "dialects/TileGPU/IR/TileGPU.h"
+#include "lib/Runtime/GPU/ResourceLog.h"
+#include "lib/Runtime/GPU/TensorFacts.h"
+
+using namespace tilec;
+using mlir::tilegpu::TileGPUDialect;
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// The longest tile: how far a last tile may reach over an end.
+static int64_t longestTile(const typed::Kernel &kernel) {
+  int64_t longest = 1;
+  for (const typed::Axis *axis : kernel.axes)
+    if (axis->isTile())
+      longest = std::max(longest, axis->tileSize);
+  return longest;
+}
+
+GpuFacts GpuFacts::of(const typed::Kernel &kernel, const BoundLaunch &launch,
+                      const Specialization &specialization) {
+  // Tiles whose size the schedule is yet to choose are shorter than this.
+  constexpr int64_t usualTile = 4096;
+  int64_t slack = std::max(usualTile, longestTile(kernel));
+  GpuFacts facts;
+  for (const typed::Param *param : kernel.params) {
+    const auto *view = std::get_if<TensorView>(&launch.args[param->index]);
+    if (!view) {
+      facts.alignment.push_back(0);
+      continue;
+    }
+    gpu::TensorFacts found =
+        gpu::factsOf(*view, param->index, param->name, slack);
+    facts.alignment.push_back(found.alignment);
+    facts.index32 &= found.index32;
+  }
+  for (const auto &extent : launch.extents)
+    if (extent.second % 16 == 0)
+      facts.divisible[extent.first()] = 16;
+  return facts;
+}
+
+GpuFacts GpuFacts::assumed(const typed::Kernel &kernel,
+                           const Specialization &specialization) {
+  GpuFacts facts;
+  for (const typed::Param *param : kernel.params)
+    facts.alignment.push_back(param->isTensor ? 16 : 0);
+  return facts;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+mlir::OwningOpRef<mlir::ModuleOp>
+tilec::buildGpuModule(Program &program, typed::Kernel &kernel,
+                      const Specialization &specialization,
+                      const GpuFacts &facts, const CompileOptions &options,
+                      mlir::MLIRContext &context) {
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      buildTileModule(program, kernel, specialization, options, context);
+  if (!module)
+    return nullptr;
+  mlir::Builder b(&context);
+  module->walk([&](mlir::tile::KernelOp op) {
+    for (auto [i, alignment] : llvm::enumerate(facts.alignment))
+      if (alignment > 0 && i < op.getNumArguments())
+        op.setArgAttr(i, TileGPUDialect::kAlignAttr,
+                      b.getI64IntegerAttr(alignment));
+    llvm::SmallVector<mlir::NamedAttribute> divisible;
+    for (const auto &entry : facts.divisible)
+      divisible.push_back(
+          b.getNamedAttr(entry.first(), b.getI64IntegerAttr(entry.second)));
+    op->setAttr(TileGPUDialect::kDivisibleAttr, b.getDictionaryAttr(divisible));
+    if (facts.index32)
+      op->setAttr(TileGPUDialect::kIndex32Attr, b.getUnitAttr());
+  });
+  return module;
+}
+
+std::optional<cuda::EmittedKernel>
+tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
+                     mlir::ModuleOp module, const CompileOptions &options) {
+  cuda::EmitOptions emitOptions;
+  std::optional<cuda::EmittedKernel> result;
+  module.walk([&](mlir::tile::KernelOp op) {
+    llvm::Expected<cuda::EmittedKernel> emitted =
+        cuda::emitCUDA(op, emitOptions);
+    if (emitted) {
+      result = std::move(*emitted);
+      result->image.arch = options.target;
+      return;
+    }
+    std::string message = llvm::toString(emitted.takeError());
+    if (!program.diags.hasErrors())
+      program.diags.error(kernel.range, "internal error: " + message);
+  });
+  return result;
+}
+
+std::optional<gpu::NVRTCResult>
+tilec::compileGpuKernel(Program &program, const typed::Kernel &kernel,
+                        cuda::EmittedKernel &emitted, llvm::StringRef target) {
+  auto report = [&](llvm::Error error) {
+    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    return std::nullopt;
+  };
+  llvm::Expected<const gpu::NVRTC &> nvrtc = gpu::NVRTC::get();
+  if (!nvrtc)
+    return report(nvrtc.takeError());
+  llvm::Expected<gpu::NVRTCResult> result =
+      nvrtc->compile(emitted.source, kernel.name + ".cu", target);
+  if (!result)
+    return report(result.takeError());
+  gpu::ResourceLog log = gpu::parseResourceLog(result->log);
+  if (const gpu::FunctionResources *function = log.find(emitted.image.name))
+    emitted.image.registers = function->registers;
+  std::vector<std::string> defects = log.defects();
+  for (const std::string &defect : defects)
+    program.diags
+        .error(kernel.range, "the code for '" + llvm::Twine(kernel.name) +
+                                 "' would be slow: " + defect)
+        .remedy("take smaller tiles or more warps in the schedule");
+  if (!defects.empty())
+    return std::nullopt;
+  return std::move(*result);
+}

@@ -1,0 +1,68 @@
+//===- GpuTarget.h - From a typed kernel to code for a GPU ------*- C++ -*-===//
+//
+// The stages between a typed kernel and machine code for a GPU, one function
+// each, so that any of them can be shown:
+//
+//   typed kernel -> tile -> tilegpu -> CUDA C++ -> PTX and cubin
+//        buildTileModule, runPipeline  emitGpuKernel  compileGpuKernel
+//
+// A kernel is compiled for a specialization (the extents of its whole axes, as
+// on the cpu target) and for facts about its arguments that make accesses wide
+// and arithmetic short. A launch checks that they hold.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_COMPILER_GPUTARGET_H
+#define TILEC_COMPILER_GPUTARGET_H
+
+#include "codegen/CUDA/Emitter.h"
+#include "lib/Compiler/CpuTarget.h"
+#include "lib/Runtime/GPU/NVRTC.h"
+
+namespace tilec {
+
+/// What the code may rely on, beyond the specialization.
+struct GpuFacts {
+  /// For each parameter, the power of two from 1 to 16 that divides its address
+  /// and all strides but that of the contiguous dimension, in bytes; 0 for
+  /// scalars.
+  llvm::SmallVector<int64_t> alignment;
+  /// For dimensions whose extent is a multiple of 16: 16.
+  llvm::StringMap<int64_t> divisible;
+  /// Every offset into every tensor, tiles that reach over the end included,
+  /// fits 31 bits.
+  bool index32 = true;
+
+  /// The facts of a launch with tensors of the device.
+  static GpuFacts of(const typed::Kernel &kernel, const BoundLaunch &launch,
+                     const Specialization &specialization);
+  /// Those of row-major tensors of ordinary size whose rows begin at multiples
+  /// of 16 bytes: what code is shown for without arguments.
+  static GpuFacts assumed(const typed::Kernel &kernel,
+                          const Specialization &specialization);
+};
+
+/// The kernel in the tile dialect with `facts` on it; see buildTileModule.
+mlir::OwningOpRef<mlir::ModuleOp>
+buildGpuModule(Program &program, typed::Kernel &kernel,
+               const Specialization &specialization, const GpuFacts &facts,
+               const CompileOptions &options, mlir::MLIRContext &context);
+
+/// CUDA C++ from the module that the target's pipeline leaves. Nothing after
+/// reporting to `program.diags`.
+std::optional<cuda::EmittedKernel> emitGpuKernel(Program &program,
+                                                 const typed::Kernel &kernel,
+                                                 mlir::ModuleOp module,
+                                                 const CompileOptions &options);
+
+/// Machine code from CUDA C++, and the registers it takes into
+/// `emitted.image`. Spilled registers, local arrays and other defects of the
+/// code are errors. Nothing after reporting to `program.diags`.
+std::optional<gpu::NVRTCResult> compileGpuKernel(Program &program,
+                                                 const typed::Kernel &kernel,
+                                                 cuda::EmittedKernel &emitted,
+                                                 llvm::StringRef target);
+
+} // namespace tilec
+
+#endif // TILEC_COMPILER_GPUTARGET_H
