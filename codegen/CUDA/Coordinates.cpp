@@ -68,12 +68,12 @@ bool KernelEmitter::isSeparable(const LinearLayout &layout, unsigned axis) {
 }
 
 Expr KernelEmitter::coordinate(const LinearLayout &layout, unsigned axis,
-                               const BitMap &reg) {
+                               const BitMap &reg, StringRef variable) {
   Expr thread = threadCoordinate(layout, axis);
   BitMap map = registerCoordinate(layout, axis, reg);
   if (map.isZero())
     return thread;
-  Expr part = textOf(map, "r");
+  Expr part = textOf(map, variable);
   if (thread.text == "0")
     return part;
   if (isSeparable(layout, axis))

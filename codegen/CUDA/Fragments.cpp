@@ -95,7 +95,7 @@ public:
   void prepare(Value value);
   /// Has the loop write `value` to an array.
   void addOutput(Value value, const Fragment &target) {
-    outputs.push_back({value, target, {}});
+    outputs.push_back({value, target, {}, {}});
     isOutput.insert(value);
   }
   /// Adds arrays for what is also used elsewhere, and declares all that the
@@ -110,6 +110,11 @@ public:
   Expr element(Value value, const BitMap &reg);
   /// Writes the elements of all arrays, in the loop.
   void writeOutputs(const RegisterLoop &loop);
+  /// Whether the loop has anything to write.
+  bool hasLoop() const {
+    return llvm::any_of(
+        outputs, [](const Output &output) { return output.source.empty(); });
+  }
   /// Completes the arrays, behind the loop.
   void finishOutputs();
 
@@ -119,6 +124,9 @@ private:
     Fragment target;
     /// The unpacked elements of a packed fragment: its name.
     std::string staged;
+    /// The array of f32 that a packed fragment is converted from, if it is
+    /// there already; the loop has nothing to do then.
+    std::string source;
   };
 
   bool isUsedOutside(Value value);
@@ -210,14 +218,21 @@ void Run::declareOutputs() {
 
 void Run::writeOutputs(const RegisterLoop &loop) {
   for (Output &output : outputs) {
+    if (!output.source.empty())
+      continue;
     const Fragment &target = output.target;
     StringRef index = loop.hasVariable ? "r" : "0";
     if (output.staged.empty()) {
-      Expr value = cast(element(output.value, loop.reg), target.type);
+      std::pair<void *, BitMap> key(output.value.getAsOpaquePointer(),
+                                    loop.reg);
+      auto found = known.find(key);
+      bool isThere = emitter.fragments.contains(output.value);
+      Expr value = found != known.end() ? found->second
+                   : isThere ? element(output.value, loop.reg)
+                             : computeElement(output.value, loop.reg);
       std::string entry = (target.name + "[" + index + "]").str();
-      emitter.out.line(entry + " = " + value.text + ";");
-      known.insert_or_assign({output.value.getAsOpaquePointer(), loop.reg},
-                             Expr::atom(entry, target.type));
+      emitter.out.line(entry + " = " + cast(value, target.type).text + ";");
+      known.insert_or_assign(key, Expr::atom(entry, target.type));
       continue;
     }
     Value source = output.value;
@@ -231,7 +246,10 @@ void Run::writeOutputs(const RegisterLoop &loop) {
 void Run::finishOutputs() {
   for (const Output &output : outputs) {
     const Fragment &target = output.target;
-    if (!output.staged.empty()) {
+    if (!output.source.empty()) {
+      emitter.out.line("pack_" + shortName(target.type) + "(" + target.name +
+                       ", " + output.source + ");");
+    } else if (!output.staged.empty()) {
       std::string function =
           StringRef(output.staged).contains("_f32")
               ? "pack_" + shortName(target.type).str()
@@ -240,6 +258,7 @@ void Run::finishOutputs() {
                        ");");
     }
     emitter.fragments.insert({output.value, target});
+    emitter.declared.push_back(output.value);
   }
 }
 
@@ -341,7 +360,11 @@ Fragment KernelEmitter::declareFragment(Value value, StringRef wish,
 }
 
 Expr KernelEmitter::element(const Fragment &fragment, const BitMap &reg) {
-  std::string index = textOf(reg, "r").text;
+  return elementAt(fragment, textOf(reg, "r").text);
+}
+
+Expr KernelEmitter::elementAt(const Fragment &fragment,
+                              const std::string &index) {
   CType type = fragment.type;
   if (!isPacked(type))
     return Expr::call(fragment.name + "[" + index + "]", type);
@@ -415,6 +438,7 @@ void KernelEmitter::materialize(Value value, Operation *user) {
       Fragment source = fragment(convert.getValue());
       source.isShared = true;
       fragments.insert({value, source});
+      declared.push_back(value);
       return;
     }
   }
@@ -425,14 +449,19 @@ void KernelEmitter::materialize(Value value, Operation *user) {
   Fragment target = carried ? *carried : declareFragment(value, "t");
   run.addOutput(value, target);
   run.declareOutputs();
-  forRegisters(target.registers, 1,
-               [&](const RegisterLoop &loop) { run.writeOutputs(loop); });
+  if (run.hasLoop())
+    forRegisters(target.registers, 1,
+                 [&](const RegisterLoop &loop) { run.writeOutputs(loop); });
   run.finishOutputs();
 }
 
 Fragment KernelEmitter::fragment(Value value) {
   materialize(value);
   return fragments.lookup(value);
+}
+
+void KernelEmitter::prepareFragment(Value value) {
+  Run(*this, nullptr).prepare(value);
 }
 
 Fragment KernelEmitter::fragmentAs(Value value, CType type) {
@@ -472,8 +501,9 @@ void KernelEmitter::assignFragment(const Fragment &target, Value value,
   run.prepare(value);
   run.addOutput(value, target);
   run.declareOutputs();
-  forRegisters(target.registers, 1,
-               [&](const RegisterLoop &loop) { run.writeOutputs(loop); });
+  if (run.hasLoop())
+    forRegisters(target.registers, 1,
+                 [&](const RegisterLoop &loop) { run.writeOutputs(loop); });
   run.finishOutputs();
   // The array goes on to change, the value does not.
   fragments.erase(value);

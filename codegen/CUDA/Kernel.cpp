@@ -21,28 +21,28 @@ namespace tilec::cuda {
 
 /// Names that mean something already, besides those of the prelude.
 static constexpr StringLiteral reservedNames[] = {
-    "alignas",   "alignof",  "and",      "asm",       "auto",      "bool",
-    "break",     "case",     "catch",    "char",      "class",     "const",
-    "constexpr", "continue", "decltype", "default",   "delete",    "do",
-    "double",    "else",     "enum",     "explicit",  "export",    "extern",
-    "false",     "float",    "for",      "friend",    "goto",      "if",
-    "inline",    "int",      "long",     "mutable",   "namespace", "new",
-    "noexcept",  "not",      "nullptr",  "operator",  "or",        "private",
-    "protected", "public",   "register", "return",    "short",     "signed",
-    "sizeof",    "static",   "struct",   "switch",    "template",  "this",
-    "throw",     "true",     "try",      "typedef",   "typeid",    "typename",
-    "union",     "unsigned", "using",    "virtual",   "void",      "volatile",
-    "while",     "xor",      "r",        "mi",        "ni",        "kk",
-    "lane",      "warp",     "shared",   "threadIdx", "blockIdx",  "blockDim",
-    "gridDim",   "warpSize", "min",      "max",       "abs",       "llabs",
-    "exp",       "exp2",     "log",      "log2",      "sqrt",      "rsqrt",
-    "tanh",      "erf",      "sin",      "cos",       "pow",       "floor",
-    "ceil",      "trunc",    "round",    "rint",      "fabs",      "fma",
-    "fmod",      "fmax",     "fmin",     "expm1",     "log1p",     "copysign",
-    "expf",      "logf",     "log2f",    "tanhf",     "erff",      "powf",
-    "floorf",    "ceilf",    "truncf",   "roundf",    "rintf",     "fabsf",
-    "fmaf",      "fmodf",    "fmaxf",    "fminf",     "expm1f",    "log1pf",
-    "copysignf", "main",     "block"};
+    "alignas",   "alignof",   "and",      "asm",      "auto",      "bool",
+    "break",     "case",      "catch",    "char",     "class",     "const",
+    "constexpr", "continue",  "decltype", "default",  "delete",    "do",
+    "double",    "else",      "enum",     "explicit", "export",    "extern",
+    "false",     "float",     "for",      "friend",   "goto",      "if",
+    "inline",    "int",       "long",     "mutable",  "namespace", "new",
+    "noexcept",  "not",       "nullptr",  "operator", "or",        "private",
+    "protected", "public",    "register", "return",   "short",     "signed",
+    "sizeof",    "static",    "struct",   "switch",   "template",  "this",
+    "throw",     "true",      "try",      "typedef",  "typeid",    "typename",
+    "union",     "unsigned",  "using",    "virtual",  "void",      "volatile",
+    "while",     "xor",       "r",        "mi",       "ni",        "kk",
+    "k0",        "lane",      "warp",     "shared",   "threadIdx", "blockIdx",
+    "blockDim",  "gridDim",   "warpSize", "min",      "max",       "abs",
+    "llabs",     "exp",       "exp2",     "log",      "log2",      "sqrt",
+    "rsqrt",     "tanh",      "erf",      "sin",      "cos",       "pow",
+    "floor",     "ceil",      "trunc",    "round",    "rint",      "fabs",
+    "fma",       "fmod",      "fmax",     "fmin",     "expm1",     "log1p",
+    "copysign",  "expf",      "logf",     "log2f",    "tanhf",     "erff",
+    "powf",      "floorf",    "ceilf",    "truncf",   "roundf",    "rintf",
+    "fabsf",     "fmaf",      "fmodf",    "fmaxf",    "fminf",     "expm1f",
+    "log1pf",    "copysignf", "main",     "block"};
 
 std::string KernelEmitter::fresh(StringRef wish) {
   std::string base;
@@ -242,9 +242,13 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
                    "/", intLiteral(*tile, CType::I32), Prec::Multiplicative,
                    length.type);
     }
+    count = cast(count, CType::I32);
+    if (count.isAtom) {
+      counts.push_back(count.text);
+      continue;
+    }
     std::string name = fresh(axisNames[axis] + "_tiles");
-    out.declare(name, "const int " + name + " = " +
-                          cast(count, CType::I32).text + ";");
+    out.declare(name, "const int " + name + " = " + count.text + ";");
     counts.push_back(name);
   }
 

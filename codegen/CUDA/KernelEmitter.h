@@ -115,6 +115,9 @@ private:
 
   //===--- Statements.cpp ---===//
   void emitBlock(mlir::Block &block);
+  /// Forgets the arrays of values from outside that were declared within the
+  /// braces that now end; `mark` is what `declared` counted before.
+  void leaveScope(mlir::Block &block, size_t mark);
   void emitOp(mlir::Operation *op);
   void emitScalarOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
@@ -159,7 +162,7 @@ private:
   /// Whether a coordinate is the sum of both parts.
   bool isSeparable(const layout::LinearLayout &layout, unsigned axis);
   Expr coordinate(const layout::LinearLayout &layout, unsigned axis,
-                  const BitMap &reg);
+                  const BitMap &reg, llvm::StringRef variable = "r");
   /// True in one of the threads that hold each element; nothing if all do so
   /// alone.
   std::optional<Expr> ownsElements(const layout::LinearLayout &layout);
@@ -179,6 +182,9 @@ private:
   Fragment fragment(mlir::Value value);
   /// The same with elements of the type in memory: an i64 may be held as int.
   Fragment fragmentAs(mlir::Value value, CType type);
+  /// Computes now what elements of a value need from other layouts, so that it
+  /// does not come between what the caller is about to write.
+  void prepareFragment(mlir::Value value);
   /// Computes fragments now.
   void materialize(mlir::Value value, mlir::Operation *user = nullptr);
   /// Writes a fragment, computed now or not, to an array that exists.
@@ -198,6 +204,7 @@ private:
   Fragment declareFragment(mlir::Value value, llvm::StringRef wish,
                            llvm::StringRef initializer = "");
   Expr element(const Fragment &fragment, const BitMap &reg);
+  Expr elementAt(const Fragment &fragment, const std::string &index);
   /// A pointer to the entry of an array that holds register `loop`.
   std::string entryPointer(const Fragment &fragment, const RegisterLoop &loop);
 
@@ -222,6 +229,28 @@ private:
   void emitScalarLoad(mlir::tile::LoadOp op);
   void emitStore(mlir::tile::StoreOp op);
   void emitScalarStore(mlir::tile::StoreOp op);
+
+  //===--- Gather.cpp ---===//
+  /// One element of a view at computed indices.
+  struct ElementAccess {
+    std::string pointer;
+    std::optional<Expr> condition;
+  };
+  ElementAccess accessElement(mlir::Value view, mlir::ValueRange indices,
+                              llvm::ArrayRef<Expr> at, const Expr *mask);
+  std::optional<Expr> isInRange(mlir::Value index, const Expr &at,
+                                const Expr &extent,
+                                std::optional<int64_t> known);
+  std::optional<Expr> ownsRegister(const layout::LinearLayout &layout,
+                                   const RegisterLoop &loop);
+  void emitGather(mlir::tile::GatherOp op);
+  void emitScatterAdd(mlir::tile::ScatterAddOp op);
+  void emitAtomicAdd(mlir::tile::AtomicAddOp op);
+  void emitInBounds(mlir::tile::InBoundsOp op);
+
+  //===--- Search.cpp, Scan.cpp ---===//
+  void emitArgReduce(mlir::tile::ArgReduceOp op);
+  void emitScan(mlir::tile::ScanOp op);
 
   //===--- Shared.cpp ---===//
   struct SharedAddress;
@@ -257,7 +286,7 @@ private:
   void exchangeRegisters(llvm::StringRef array, unsigned count,
                          llvm::ArrayRef<unsigned> constants);
 
-  //===--- Products.cpp ---===//
+  //===--- Products.cpp, FMADot.cpp ---===//
   struct Tiling;
   struct MMAOperand;
   void emitMMA(mlir::tilegpu::MMAOp op);
@@ -266,6 +295,12 @@ private:
                          mlir::tilegpu::MMAOp op);
   void declareOperand(const MMAOperand &operand, const Tiling &tiling);
   void loadOperand(const MMAOperand &operand, const Tiling &tiling);
+  struct FMAOperand;
+  FMAOperand planFMAOperand(mlir::Value value, mlir::Value slot,
+                            bool transposed, bool isLeft, unsigned kBits,
+                            const layout::LinearLayout &acc, int64_t batchAxes);
+  void loadFMAOperand(const FMAOperand &operand);
+  void emitFMADot(mlir::tilegpu::FMADotOp op);
   /// The accumulator, in an array that the product may change.
   Fragment accumulator(mlir::Value acc, mlir::Operation *product,
                        mlir::Value result);
@@ -275,7 +310,15 @@ private:
                                          const layout::LinearLayout &layout,
                                          llvm::ArrayRef<int64_t> axes);
   void emitReduce(mlir::tile::ReduceOp op);
-  Expr flatCoordinate(const layout::LinearLayout &layout, const BitMap &reg);
+  /// The number of an element in row-major order, from its coordinates.
+  Expr flatCoordinateOf(const layout::LinearLayout &layout, const BitMap &reg,
+                        llvm::StringRef variable);
+  void exchangeParts(
+      const layout::LinearLayout &from, const layout::LinearLayout &to,
+      const ReducedBits &bits, bool isScalar,
+      llvm::function_ref<void(const std::string &, const std::string &)> write,
+      llvm::function_ref<void(const std::string &, const std::string &, bool)>
+          read);
   std::optional<Expr> bitsAreZero(llvm::StringRef variable, unsigned mask,
                                   unsigned all);
   /// The address of an op's scratch memory.
@@ -291,6 +334,8 @@ private:
   llvm::StringSet<> names;
   llvm::DenseMap<mlir::Value, Expr> scalars;
   llvm::DenseMap<mlir::Value, Fragment> fragments;
+  /// The values whose arrays were declared, in order, for leaving scopes.
+  std::vector<mlir::Value> declared;
   llvm::DenseMap<mlir::Value, View> views;
   std::vector<std::string> argumentNames;
   /// What parameters are called: extents by the name that a launch has for

@@ -60,16 +60,12 @@ Fragment KernelEmitter::accumulator(Value acc, Operation *product,
     Fragment fragment = this->fragment(acc);
     if (!fragment.isShared)
       return fragment;
-  } else {
+  } else if (!isCheap(acc)) {
     materialize(acc);
   }
-  Fragment source = fragment(acc);
+  prepareFragment(acc);
   Fragment copy = declareFragment(result, "acc");
-  forRegisters(copy.registers, 1, [&](const RegisterLoop &loop) {
-    StringRef index = loop.hasVariable ? "r" : "0";
-    out.line(copy.name + "[" + index + "] = " + source.name + "[" + index +
-             "];");
-  });
+  assignFragment(copy, acc, product);
   return copy;
 }
 

@@ -82,8 +82,8 @@ std::string KernelEmitter::scratch(Operation *op) {
 
 /// The result's register, and the coordinates of what it holds, from a
 /// register of the operand.
-static BitMap keptRegisters(const LinearLayout &from, const LinearLayout &to,
-                            ArrayRef<int64_t> axes) {
+BitMap keptRegisters(const LinearLayout &from, const LinearLayout &to,
+                     ArrayRef<int64_t> axes) {
   layout::Span held(to.flatBases(InDim::Register));
   BitMap map;
   for (const Basis &basis : from.bases(InDim::Register)) {
@@ -105,14 +105,13 @@ static LinearLayout sliceAll(LinearLayout layout, ArrayRef<int64_t> axes) {
   return layout;
 }
 
-/// The number of an element in row-major order, of its coordinates.
-Expr KernelEmitter::flatCoordinate(const LinearLayout &layout,
-                                   const BitMap &reg) {
+Expr KernelEmitter::flatCoordinateOf(const LinearLayout &layout,
+                                     const BitMap &reg, StringRef variable) {
   std::optional<Expr> flat;
   int64_t scale = layout.numElements();
   for (auto [axis, extent] : llvm::enumerate(layout.shape())) {
     scale /= extent;
-    Expr position = coordinate(layout, axis, reg);
+    Expr position = coordinate(layout, axis, reg, variable);
     if (position.text == "0")
       continue;
     if (scale > 1)
@@ -144,6 +143,63 @@ std::optional<Expr> KernelEmitter::bitsAreZero(StringRef variable,
                   CType::I32);
   return binary(bits, "==", intLiteral(0, CType::I32), Prec::Equality,
                 CType::Bool);
+}
+
+/// Has the warps that differ along the reduced axes exchange their partial
+/// results: `write` puts that of a register of the result into a slot; `read`
+/// takes one from a slot, once for each such warp.
+void KernelEmitter::exchangeParts(
+    const LinearLayout &from, const LinearLayout &to, const ReducedBits &bits,
+    bool isScalar,
+    llvm::function_ref<void(const std::string &, const std::string &)> write,
+    llvm::function_ref<void(const std::string &, const std::string &, bool)>
+        read) {
+  unsigned lanes = bits.get(InDim::Lane), warps = bits.get(InDim::Warp);
+  unsigned count = to.size(InDim::Register);
+  int64_t elements = to.numElements();
+  auto place = [&](const RegisterLoop &loop, const std::string &part) {
+    Expr flat = isScalar ? intLiteral(0, CType::I32)
+                         : flatCoordinateOf(to, loop.reg, "r");
+    std::string slot = part == "0" ? ""
+                       : elements == 1
+                           ? part
+                           : part + " * " + std::to_string(elements);
+    if (flat.text == "0")
+      return slot.empty() ? "0" : slot;
+    return slot.empty() ? flat.text : slot + " + " + flat.text;
+  };
+  auto index = [](const RegisterLoop &loop) -> std::string {
+    return loop.hasVariable ? "r" : "0";
+  };
+  std::optional<Expr> writes =
+      bitsAreZero("lane", lanes | bits.copies[1], layout::lanesPerWarp - 1);
+  if (std::optional<Expr> one =
+          bitsAreZero("warp", bits.copies[2], from.size(InDim::Warp) - 1))
+    writes = writes ? binary(*writes, "&&", *one, Prec::LogicalAnd, CType::Bool)
+                    : *one;
+  Expr number = textOf(gatherBits(warps, from.numBits(InDim::Warp)), "warp");
+  if (writes)
+    out.open("if (" + writes->text + ")", /*optional=*/true);
+  forRegisters(count, 1, [&](const RegisterLoop &loop) {
+    write(index(loop),
+          place(loop,
+                parenthesized(number, elements == 1 ? Prec::Ternary
+                                                    : Prec::Multiplicative)));
+  });
+  if (writes)
+    out.close();
+  out.line("__syncthreads();");
+  unsigned parts = 1u << llvm::popcount(warps);
+  forRegisters(count, 1, [&](const RegisterLoop &loop) {
+    read(index(loop), place(loop, "0"), true);
+    if (parts == 2)
+      return read(index(loop), place(loop, "1"), false);
+    out.raw("#pragma unroll");
+    out.open("for (int part = 1; part < " + Twine(parts) + "; ++part)",
+             /*optional=*/true);
+    read(index(loop), place(loop, "part"), false);
+    out.close();
+  });
 }
 
 static StringRef nameOf(tile::ReduceKind kind) {
@@ -186,6 +242,7 @@ void KernelEmitter::emitReduce(tile::ReduceOp op) {
   tile::ReduceKind kind = op.getKind();
   CType ctype = typeOf(op.getResult());
   Expr start = neutral(kind, ctype);
+  prepareFragment(op.getValue());
   comment(op);
   // One variable, or an array of those that the thread keeps.
   std::string name = fresh(wishFor(op.getResult(), nameOf(kind)));
@@ -245,50 +302,18 @@ void KernelEmitter::emitReduce(tile::ReduceOp op) {
     std::string parts = fresh(name + "_parts");
     out.line(spelling(ctype) + " *" + parts + " = (" + spelling(ctype) +
              " *)(" + scratch(op) + ");");
-    int64_t elements = to.numElements();
-    BitMap part = gatherBits(warps, from.numBits(InDim::Warp));
-    for (uint64_t &image : part.images)
-      image *= static_cast<uint64_t>(elements);
-    std::optional<Expr> writes =
-        bitsAreZero("lane", lanes | bits->copies[1], 31);
-    if (std::optional<Expr> one =
-            bitsAreZero("warp", bits->copies[2], from.size(InDim::Warp) - 1))
-      writes = writes
-                   ? binary(*writes, "&&", *one, Prec::LogicalAnd, CType::Bool)
-                   : *one;
-    auto place = [&](const Expr &flat, const Expr &offset) {
-      if (flat.text == "0")
-        return offset;
-      if (offset.text == "0")
-        return flat;
-      return binary(offset, "+", flat, Prec::Additive, CType::I32);
-    };
-    auto flat = [&](const RegisterLoop &loop) {
-      return isScalar ? intLiteral(0, CType::I32)
-                      : flatCoordinate(to, loop.reg);
-    };
-    if (writes)
-      out.open("if (" + writes->text + ")", /*optional=*/true);
-    forRegisters(count, 1, [&](const RegisterLoop &loop) {
-      out.line(parts + "[" + place(flat(loop), textOf(part, "warp")).text +
-               "] = " + entry(loop.hasVariable ? "r" : "0").text + ";");
-    });
-    if (writes)
-      out.close();
-    out.line("__syncthreads();");
-    forRegisters(count, 1, [&](const RegisterLoop &loop) {
-      Expr value = entry(loop.hasVariable ? "r" : "0");
-      int64_t partCount = int64_t(1) << llvm::popcount(warps);
-      for (int64_t i = 0; i < partCount; ++i) {
-        std::string at =
-            parts + "[" +
-            place(flat(loop), intLiteral(i * elements, CType::I32)).text + "]";
-        if (i == 0)
-          out.line(value.text + " = " + at + ";");
-        else
-          accumulate(value, Expr::call(at, ctype));
-      }
-    });
+    exchangeParts(
+        from, to, *bits, isScalar,
+        [&](const std::string &index, const std::string &slot) {
+          out.line(parts + "[" + slot + "] = " + entry(index).text + ";");
+        },
+        [&](const std::string &index, const std::string &slot, bool isFirst) {
+          Expr part = Expr::call(parts + "[" + slot + "]", ctype);
+          if (isFirst)
+            out.line(entry(index).text + " = " + part.text + ";");
+          else
+            accumulate(entry(index), part);
+        });
   }
 
   if (isScalar)

@@ -30,6 +30,12 @@ struct ReducedBits {
                                        llvm::ArrayRef<int64_t> axes);
 };
 
+/// The register of `to`, which is `from` without the axes, that holds the same
+/// remaining coordinates as a register of `from`.
+BitMap keptRegisters(const layout::LinearLayout &from,
+                     const layout::LinearLayout &to,
+                     llvm::ArrayRef<int64_t> axes);
+
 } // namespace tilec::cuda
 
 #endif // TILEC_CODEGEN_CUDA_REDUCEDBITS_H

@@ -26,6 +26,14 @@ void KernelEmitter::emitBlock(Block &block) {
   }
 }
 
+void KernelEmitter::leaveScope(Block &block, size_t mark) {
+  for (size_t i = mark; i < declared.size(); ++i)
+    if (!block.getParentOp()->isAncestor(
+            declared[i].getParentBlock()->getParentOp()))
+      fragments.erase(declared[i]);
+  declared.resize(mark);
+}
+
 void KernelEmitter::emitOp(Operation *op) {
   if (isDeferred(op))
     return;
@@ -39,6 +47,20 @@ void KernelEmitter::emitOp(Operation *op) {
       .Case([&](tile::LoadOp load) { emitLoad(load); })
       .Case([&](tile::StoreOp store) { emitStore(store); })
       .Case([&](tile::ReduceOp reduce) { emitReduce(reduce); })
+      .Case([&](tile::ArgReduceOp reduce) { emitArgReduce(reduce); })
+      .Case([&](tile::ScanOp scan) { emitScan(scan); })
+      .Case([&](tile::GatherOp gather) { emitGather(gather); })
+      .Case([&](tile::ScatterAddOp scatter) { emitScatterAdd(scatter); })
+      .Case([&](tile::AtomicAddOp add) { emitAtomicAdd(add); })
+      .Case([&](tile::InBoundsOp test) { emitInBounds(test); })
+      .Case([&](tile::AssertOp assertion) {
+        assertion.emitWarning("assertions are not checked on this target; "
+                              "'--target cpu' checks them");
+      })
+      .Case([&](tile::PrintOp print) {
+        fail(print, "print is not available on this target; use '--target "
+                    "cpu', or remove it");
+      })
       .Case<tilegpu::AllocOp>([&](auto) {})
       .Case([&](tilegpu::AsyncCopyOp copy) { emitAsyncCopy(copy); })
       .Case<tilegpu::CommitOp>([&](auto) { out.line("copy_async_commit();"); })
@@ -51,6 +73,7 @@ void KernelEmitter::emitOp(Operation *op) {
       .Case([&](tilegpu::LocalLoadOp load) { emitLocalLoad(load); })
       .Case([&](tilegpu::ConvertLayoutOp convert) { emitConversion(convert); })
       .Case([&](tilegpu::MMAOp mma) { emitMMA(mma); })
+      .Case([&](tilegpu::FMADotOp dot) { emitFMADot(dot); })
       .Default([&](Operation *other) {
         bool isScalar = other->getNumResults() == 1 &&
                         isMemoryEffectFree(other) &&
@@ -211,9 +234,11 @@ void KernelEmitter::emitFor(scf::ForOp loop) {
            scalar(loop.getLowerBound()).text + "; " + name + " < " +
            parenthesized(scalar(loop.getUpperBound()), Prec::Additive) + "; " +
            (step.text == "1" ? "++" + name : name + " += " + step.text) + ")");
+  size_t mark = declared.size();
   emitBlock(*loop.getBody());
   emitYield(loop);
   out.close();
+  leaveScope(*loop.getBody(), mark);
   for (auto [argument, result] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
     if (isFragment(argument))
@@ -317,6 +342,7 @@ void KernelEmitter::emitIf(scf::IfOp branch) {
   for (Value result : branch.getResults())
     declareVariable(result, "result");
   auto emitBranch = [&](Block &block) {
+    size_t mark = declared.size();
     emitBlock(block);
     if (hasFailed)
       return;
@@ -329,6 +355,7 @@ void KernelEmitter::emitIf(scf::IfOp branch) {
         out.line(scalars.lookup(result).text + " = " + scalar(value).text +
                  ";");
     }
+    leaveScope(block, mark);
   };
   out.open("if (" + scalar(branch.getCondition()).text + ")");
   emitBranch(*branch.thenBlock());

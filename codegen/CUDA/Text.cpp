@@ -50,6 +50,10 @@ Expr unary(llvm::StringRef op, const Expr &a, CType type) {
 }
 
 Expr ternary(const Expr &c, const Expr &a, const Expr &b, CType type) {
+  if (a.text == "true" && b.text == "false")
+    return c;
+  if (a.text == "false" && b.text == "true")
+    return unary("!", c, type);
   auto branch = [](const Expr &e) {
     return inParentheses(e, e.prec == Prec::Ternary);
   };
@@ -163,6 +167,8 @@ void forEachIdentifier(llvm::StringRef code,
 
 //===--- Writer ----------------------------------------------------------===//
 
+static constexpr size_t longestLine = 100;
+
 void Writer::add(std::string text, std::string declares) {
   Line line;
   line.text = std::move(text);
@@ -234,15 +240,44 @@ llvm::StringSet<> Writer::identifiers() const {
   return names;
 }
 
+/// Cuts a line that is too long behind operators and commas; what follows is
+/// indented.
+static void appendWrapped(std::string &text, llvm::StringRef line,
+                          unsigned indent) {
+  text.append(indent, ' ');
+  bool isComment = line.starts_with("//"), isContinued = false;
+  while (!isComment && indent + line.size() > longestLine) {
+    size_t best = 0;
+    bool inString = false;
+    for (size_t i = 0; i + 1 < line.size() && indent + i < longestLine; ++i) {
+      inString ^= line[i] == '"';
+      bool isOperator = llvm::StringRef(",+-*|&^?:=<").contains(line[i]);
+      if (!inString && isOperator && i > 8 && line[i + 1] == ' ')
+        best = i + 2;
+    }
+    if (best == 0)
+      break;
+    text += line.take_front(best).rtrim();
+    text += '\n';
+    line = line.drop_front(best);
+    if (!isContinued)
+      indent += 4;
+    isContinued = true;
+    text.append(indent, ' ');
+  }
+  text += line;
+  text += '\n';
+}
+
 std::string Writer::str() const {
   std::string text;
   for (const Line &line : lines) {
     if (line.isDropped)
       continue;
-    if (!line.isRaw)
-      text.append(2 * line.indent, ' ');
-    text += line.text;
-    text += '\n';
+    if (line.isRaw)
+      text += line.text + "\n";
+    else
+      appendWrapped(text, line.text, 2 * line.indent);
   }
   return text;
 }
