@@ -22,13 +22,13 @@ namespace cuda {
 using Result = int;
 using DeviceHandle = int;
 using Pointer = unsigned long long;
-using Context = struct CUctx_st *;
-using ModuleHandle = struct CUmod_st *;
-using Function = struct CUfunc_st *;
-using StreamHandle = struct CUstream_st *;
-using EventHandle = struct CUevent_st *;
-using Graph = struct CUgraph_st *;
-using GraphExec = struct CUgraphExec_st *;
+using Context = struct OpaqueContext *;
+using ModuleHandle = struct OpaqueModule *;
+using Function = struct OpaqueFunction *;
+using StreamHandle = struct OpaqueStream *;
+using EventHandle = struct OpaqueEvent *;
+using Graph = struct OpaqueGraph *;
+using GraphExec = struct OpaqueGraphExec *;
 
 enum : Result {
   Success = 0,
@@ -191,7 +191,10 @@ struct LaunchConfig {
 
 /// The functions' addresses.
 struct Functions {
+// A list of parameters is no expression.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define TILEC_MEMBER(member, symbol, parameters) Result(*member) parameters;
+  // NOLINTEND(bugprone-macro-parentheses)
   TILEC_CUDA_FUNCTIONS(TILEC_MEMBER)
 #undef TILEC_MEMBER
 

@@ -74,7 +74,9 @@ std::string gpu::encodeEntry(llvm::StringRef key, const CacheEntry &entry) {
   std::string payload = key.str() + "\n";
   for (const auto &[name, bytes] : entry) {
     assert(name.find('\n') == std::string::npos && "a name is one line");
-    payload += name + "\n" + std::to_string(bytes.size()) + "\n" + bytes;
+    payload += name;
+    payload += "\n" + std::to_string(bytes.size()) + "\n";
+    payload += bytes;
   }
   return magic.str() + std::to_string(payload.size()) + "\n" + payload +
          checksum(payload);
@@ -202,7 +204,7 @@ std::optional<CacheEntry> DiskCache::find(llvm::StringRef key) {
   }
   llvm::Expected<CacheEntry> entry = decodeEntry(key, (*buffer)->getBuffer());
   if (!entry) {
-    fs::remove(path);
+    unlink(path.c_str());
     warn("an entry of the cache of kernels is damaged: " + path + ": " +
              llvm::toString(entry.takeError()),
          "nothing needs to be done, the kernel is compiled again; if this "
@@ -355,7 +357,7 @@ void DiskCache::clean() {
       total += found.status.getSize();
       entries.push_back(std::move(found));
     } else if (age >= std::chrono::seconds(options.staleSeconds)) {
-      fs::remove(found.path);
+      unlink(found.path.c_str());
     }
   }
   if (options.maxBytes == 0 || total <= options.maxBytes)
@@ -368,7 +370,7 @@ void DiskCache::clean() {
   for (const Found &found : entries) {
     if (total <= options.maxBytes / 10 * 9)
       break;
-    if (!fs::remove(found.path))
+    if (unlink(found.path.c_str()) == 0)
       total -= found.status.getSize();
   }
 }

@@ -32,7 +32,7 @@ enum class ErrorKind {
 
 class GPUError : public llvm::ErrorInfo<GPUError> {
 public:
-  static char ID;
+  static char ID; // NOLINT(readability-identifier-naming): LLVM asks for it.
 
   GPUError(ErrorKind kind, std::string message)
       : kind(kind), message(std::move(message)) {}

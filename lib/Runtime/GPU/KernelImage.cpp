@@ -270,7 +270,7 @@ static bool fromJSON(const json::Value &value, KernelParam &param,
   std::string kind;
   if (!map || !map.map("kind", kind))
     return false;
-  auto found = llvm::find(kindNames, kind);
+  const auto *found = llvm::find(kindNames, kind);
   if (found == std::end(kindNames)) {
     path.field("kind").report("expected a kind of parameter");
     return false;

@@ -265,8 +265,9 @@ llvm::Error Launcher::packOne(const KernelParam &param,
   switch (param.kind) {
   case KernelParam::Kind::Pointer: {
     // checkArguments has seen that it is a tensor.
-    void *data = std::get<TensorView>(bound.args[param.arg]).data;
-    std::memcpy(to, &data, sizeof(data));
+    auto address = reinterpret_cast<uintptr_t>(
+        std::get<TensorView>(bound.args[param.arg]).data);
+    std::memcpy(to, &address, sizeof(address));
     return llvm::Error::success();
   }
   case KernelParam::Kind::Stride: {

@@ -260,6 +260,7 @@ llvm::Expected<NVRTCResult> NVRTC::compile(llvm::StringRef source,
   auto begin = std::chrono::steady_clock::now();
   std::vector<std::string> list = options.list(arch, versionNumber);
   std::vector<const char *> pointers;
+  pointers.reserve(list.size());
   for (const std::string &option : list)
     pointers.push_back(option.c_str());
 

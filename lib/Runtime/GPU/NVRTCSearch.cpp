@@ -55,8 +55,8 @@ public:
       llvm::consumeError(opened.takeError());
   }
   ~Reader() {
-    if (file != fs::kInvalidFile)
-      fs::closeFile(file);
+    if (file != fs::kInvalidFile) [[maybe_unused]]
+      std::error_code ignored = fs::closeFile(file);
   }
 
   /// Reads exactly `size` bytes at `offset`.

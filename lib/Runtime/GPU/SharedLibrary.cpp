@@ -30,7 +30,8 @@ void *SharedLibrary::find(const char *symbol) const {
 
 std::string SharedLibrary::path() const {
   link_map *map = nullptr;
-  if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map)
+  if (!handle ||
+      dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void *>(&map)) != 0 || !map)
     return "";
   llvm::SmallString<128> real;
   if (llvm::sys::fs::real_path(map->l_name, real))

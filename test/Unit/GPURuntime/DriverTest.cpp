@@ -194,7 +194,7 @@ TEST_CASE("memory goes to the device and back") {
 
   // Moving moves what is owned.
   DeviceBuffer moved = std::move(a);
-  CHECK(a.data() == nullptr);
+  CHECK(a.data() == nullptr); // NOLINT(bugprone-use-after-move)
   CHECK(moved.size() == 1000);
   moved = std::move(b);
   CHECK(gpu->allocations.size() == 2);

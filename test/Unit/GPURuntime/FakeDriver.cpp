@@ -11,30 +11,31 @@ using namespace tilec::gpu::cuda;
 
 // What the driver's handles point to.
 namespace tilec::gpu::cuda {
-struct CUctx_st {
+struct OpaqueContext {
   int device;
 };
-struct CUfunc_st {
+struct OpaqueFunction {
   int device;
   std::string name;
   std::vector<size_t> paramSizes;
 };
-struct CUmod_st {
+struct OpaqueModule {
   int device;
-  std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+  std::map<std::string, std::unique_ptr<OpaqueFunction>> functions;
 };
-struct CUstream_st {
+struct OpaqueStream {
   int device;
 };
-struct CUevent_st {
+struct OpaqueEvent {
   float time = -1;
 };
 } // namespace tilec::gpu::cuda
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 static FakeState *state = new FakeState;
 static bool initialized = false;
 static float now = 0;
-static CUctx_st contexts[16];
+static OpaqueContext contexts[16];
 static thread_local std::vector<Context> current;
 
 FakeState *tilecFakeState() { return state; }
@@ -112,6 +113,7 @@ static bool isOurs(StreamHandle stream) {
 // The driver and its devices
 //===----------------------------------------------------------------------===//
 
+// The names are NVIDIA's. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 Result cuInit(unsigned flags) {
@@ -250,15 +252,15 @@ Result cuModuleLoadDataEx(ModuleHandle *module, const void *image,
         std::strcpy(static_cast<char *>(values[i]), "ptxas says no\n");
     return InvalidPTX;
   }
-  auto *made = new CUmod_st{currentDevice(), {}};
+  auto *made = new OpaqueModule{currentDevice(), {}};
   while (std::getline(text, part, ';')) {
-    auto function = std::make_unique<CUfunc_st>();
+    auto function = std::make_unique<OpaqueFunction>();
     function->device = made->device;
     function->name = part.substr(0, part.find(':'));
     std::istringstream sizes(part.substr(part.find(':') + 1));
     std::string size;
     while (std::getline(sizes, size, ','))
-      function->paramSizes.push_back(std::atoi(size.c_str()));
+      function->paramSizes.push_back(std::strtoul(size.c_str(), nullptr, 10));
     made->functions[function->name] = std::move(function);
   }
   *module = made;
@@ -439,7 +441,7 @@ Result cuPointerGetAttributes(unsigned count, PointerAttribute *attributes,
 
 Result cuStreamCreate(StreamHandle *stream, unsigned flags) {
   ENTER("cuStreamCreate");
-  *stream = new CUstream_st{currentDevice()};
+  *stream = new OpaqueStream{currentDevice()};
   ++state->streams;
   return Success;
 }
@@ -486,7 +488,7 @@ Result cuGraphDestroy(Graph graph) { return Success; }
 
 Result cuEventCreate(EventHandle *event, unsigned flags) {
   ENTER("cuEventCreate");
-  *event = new CUevent_st;
+  *event = new OpaqueEvent;
   ++state->events;
   return Success;
 }
@@ -521,3 +523,4 @@ Result cuEventElapsedTime(float *milliseconds, EventHandle begin,
 }
 
 } // extern "C"
+// NOLINTEND(readability-identifier-naming)

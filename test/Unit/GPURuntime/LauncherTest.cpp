@@ -99,9 +99,11 @@ static void checkScale(const FakeLaunch &launch, const BoundLaunch &bound,
   CHECK(launch.config.numAttributes == 0);
   CHECK(launch.config.stream == stream);
   REQUIRE(launch.params.size() == 7);
-  CHECK(valueOf<void *>(launch.params[0]) == x.data);
+  CHECK(valueOf<uintptr_t>(launch.params[0]) ==
+        reinterpret_cast<uintptr_t>(x.data));
   CHECK(valueOf<int64_t>(launch.params[1]) == x.strides[0]);
-  CHECK(valueOf<void *>(launch.params[2]) == y.data);
+  CHECK(valueOf<uintptr_t>(launch.params[2]) ==
+        reinterpret_cast<uintptr_t>(y.data));
   CHECK(valueOf<int32_t>(launch.params[3]) == y.strides[0]);
   CHECK(valueOf<int64_t>(launch.params[4]) == m);
   CHECK(valueOf<int32_t>(launch.params[5]) == n);
@@ -230,7 +232,7 @@ TEST_CASE("an empty input does not stop a launch") {
   llvm::cantFail(launcher->launch(fixture.gpu.device().defaultStream(), bound));
   REQUIRE(fixture.gpu->launches.size() == 1);
   CHECK(fixture.gpu->launches[0].config.gridX == 2);
-  CHECK(valueOf<void *>(fixture.gpu->launches[0].params[0]) == nullptr);
+  CHECK(valueOf<uintptr_t>(fixture.gpu->launches[0].params[0]) == 0);
   CHECK(valueOf<int64_t>(fixture.gpu->launches[0].params[1]) == 0);
 }
 

@@ -9,7 +9,6 @@
 #include <random>
 
 using namespace tilec::gpu;
-using Catch::Matchers::Contains;
 using Severity = ResourceMessage::Severity;
 
 static constexpr const char *threeKernels = R"(

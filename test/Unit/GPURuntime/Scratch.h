@@ -30,7 +30,10 @@ public:
       std::abort();
     root = real.str().str();
   }
-  ~Scratch() { llvm::sys::fs::remove_directories(root); }
+  ~Scratch() {
+    if (llvm::sys::fs::remove_directories(root))
+      std::abort();
+  }
 
   const std::string &path() const { return root; }
   std::string operator/(llvm::StringRef name) const {
