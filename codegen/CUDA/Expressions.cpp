@@ -272,7 +272,7 @@ Expr KernelEmitter::computeFloat(Operation *op, ArrayRef<Expr> x) {
       .Case([&](math::SqrtOp) { return select("sqrt", "sqrt_f32"); })
       .Case([&](math::RsqrtOp) { return select("rsqrt", "rsqrt_f32"); })
       .Case([&](math::TanhOp) { return select("tanh", "tanhf"); })
-      .Case([&](math::ErfOp) { return select("erf", "erff"); })
+      .Case([&](math::ErfOp) { return select("erf", "erf_f32"); })
       .Case([&](math::SinOp) { return select("sin", "sin_f32"); })
       .Case([&](math::CosOp) { return select("cos", "cos_f32"); })
       .Case([&](math::PowFOp) { return select("pow", "powf"); })
@@ -428,7 +428,14 @@ Expr KernelEmitter::computeCast(Operation *op, const Expr &x) {
         x.type == from || from != CType::I64 ? x : cuda::cast(x, from));
   };
   return llvm::TypeSwitch<Operation *, Expr>(op)
-      .Case([&](arith::ExtFOp) { return cuda::cast(widen(x), type); })
+      .Case([&](arith::ExtFOp) {
+        Expr wide = widen(x);
+        // The narrow floats are not contained in one another, but f16 contains
+        // the 8-bit ones.
+        if (isNarrowFloat(type))
+          return call("f32_to_" + shortName(type), wide, type);
+        return cuda::cast(wide, type);
+      })
       .Case([&](arith::TruncFOp) {
         if (!isNarrowFloat(type))
           return cuda::cast(x, type);

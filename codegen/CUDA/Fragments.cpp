@@ -129,6 +129,7 @@ private:
     std::string source;
   };
 
+  Value wideSource(Value value);
   bool isUsedOutside(Value value);
   unsigned usesInside(Value value);
   Expr computeElement(Value value, const BitMap &reg);
@@ -179,20 +180,36 @@ unsigned Run::usesInside(Value value) {
 
 std::optional<Fragment> Run::dyingOperand(Value value) {
   Block *block = value.getParentBlock();
+  while (isa<scf::IfOp>(block->getParentOp()))
+    block = block->getParentOp()->getBlock();
   if (!isa<scf::ForOp>(block->getParentOp()))
     return std::nullopt;
   for (BlockArgument argument : block->getArguments()) {
     auto fragment = emitter.fragments.find(argument);
     if (fragment == emitter.fragments.end() || fragment->second.isShared ||
-        argument.getType() != value.getType() || !argument.hasOneUse())
+        argument.getType() != value.getType())
       continue;
-    Operation *reader = *argument.user_begin();
-    if (KernelEmitter::isDeferred(reader) &&
-        !isa<tile::BroadcastOp, tilegpu::ConvertLayoutOp>(reader) &&
-        visited.contains(reader->getResult(0)))
-      return fragment->second;
+    for (Operation *reader : argument.getUsers())
+      if (KernelEmitter::isDeferred(reader) &&
+          !isa<tile::BroadcastOp, tilegpu::ConvertLayoutOp>(reader) &&
+          visited.contains(reader->getResult(0)) &&
+          KernelEmitter::diesAt(argument, reader))
+        return fragment->second;
   }
   return std::nullopt;
+}
+
+/// What a packed fragment is converted from through f32, or null.
+Value Run::wideSource(Value value) {
+  if (emitter.fragments.contains(value))
+    return {};
+  if (auto truncate = value.getDefiningOp<arith::TruncFOp>();
+      truncate && emitter.typeOf(truncate.getIn()) == CType::F32)
+    return truncate.getIn();
+  if (auto extend = value.getDefiningOp<arith::ExtFOp>();
+      extend && isNarrowFloat(emitter.typeOf(extend.getIn())))
+    return extend.getIn();
+  return {};
 }
 
 void Run::declareOutputs() {
@@ -207,9 +224,15 @@ void Run::declareOutputs() {
     if (!isPacked(target.type))
       continue;
     // Conversions are by pairs, so they wait until all is there.
-    auto truncate = output.value.getDefiningOp<arith::TruncFOp>();
-    bool fromF32 = truncate && emitter.typeOf(truncate.getIn()) == CType::F32 &&
-                   !emitter.fragments.contains(output.value);
+    Value wide = wideSource(output.value);
+    bool fromF32 = static_cast<bool>(wide);
+    if (auto source =
+            wide ? emitter.fragments.find(wide) : emitter.fragments.end();
+        source != emitter.fragments.end() &&
+        source->second.type == CType::F32) {
+      output.source = source->second.name;
+      continue;
+    }
     output.staged = emitter.fresh(target.name + (fromF32 ? "_f32" : "_raw"));
     emitter.out.line(spelling(fromF32 ? CType::F32 : target.type) + " " +
                      output.staged + "[" + Twine(target.registers) + "];");
@@ -235,11 +258,10 @@ void Run::writeOutputs(const RegisterLoop &loop) {
       known.insert_or_assign(key, Expr::atom(entry, target.type));
       continue;
     }
-    Value source = output.value;
-    if (StringRef(output.staged).contains("_f32"))
-      source = source.getDefiningOp<arith::TruncFOp>().getIn();
-    emitter.out.line(output.staged + "[" + index +
-                     "] = " + element(source, loop.reg).text + ";");
+    Value wide = wideSource(output.value);
+    Expr value = wide ? emitter.widen(element(wide, loop.reg))
+                      : element(output.value, loop.reg);
+    emitter.out.line(output.staged + "[" + index + "] = " + value.text + ";");
   }
 }
 
@@ -332,7 +354,7 @@ Expr Run::computeElement(Value value, const BitMap &reg) {
       return inside;
     Expr pad = emitter.padValue(select.getPad(), resultType.getElementType());
     Expr result =
-        ternary(*test, inside, cuda::cast(pad, inside.type), inside.type);
+        ternary(*test, cuda::cast(inside, type), cuda::cast(pad, type), type);
     if (!inside.wide.empty() && !pad.wide.empty())
       result.wide =
           "(" + test->text + " ? " + inside.wide + " : " + pad.wide + ")";

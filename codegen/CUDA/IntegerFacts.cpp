@@ -190,6 +190,18 @@ std::optional<Range> IntegerFacts::computeOp(Operation *op) {
       })
       .Case<arith::SelectOp>(
           [&](auto) { return unite(operand(1), operand(2)); })
+      .Case<tile::SelectValidOp>(
+          [&](tile::SelectValidOp select) -> std::optional<Range> {
+            auto pad = dyn_cast_if_present<IntegerAttr>(tile::getPadValue(
+                select.getPad(), select.getType().getElementType()));
+            if (!pad)
+              return std::nullopt;
+            int64_t value =
+                pad.getType().isInteger(1)
+                    ? static_cast<int64_t>(pad.getValue().getZExtValue())
+                    : pad.getInt();
+            return unite(operand(0), {value, value});
+          })
       .Case<arith::ExtSIOp, arith::IndexCastOp, arith::TruncIOp>(
           [&](auto cast) -> std::optional<Range> {
             Range range = operand(0);

@@ -122,7 +122,11 @@ private:
   void emitScalarOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);
-  void emitYield(mlir::scf::ForOp loop);
+  /// Assigns what a yield yields to the variables of `targets`, all at once.
+  void emitYield(mlir::Operation *yield, mlir::ValueRange targets);
+  /// Whether nothing reads a value after `reader`, so that its array may be
+  /// changed: there are no other uses than on paths that exclude it.
+  static bool diesAt(mlir::Value value, mlir::Operation *reader);
   void collectNames(mlir::Value value, bool isMoved,
                     llvm::StringMap<bool> &read);
   Expr validExtent(mlir::tile::ValidOp op);

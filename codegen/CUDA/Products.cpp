@@ -55,8 +55,7 @@ warpsOf(const LinearLayout &layout) {
 
 Fragment KernelEmitter::accumulator(Value acc, Operation *product,
                                     Value result) {
-  bool isLast = acc.hasOneUse() && acc.getParentBlock() == product->getBlock();
-  if (isLast) {
+  if (diesAt(acc, product)) {
     Fragment fragment = this->fragment(acc);
     if (!fragment.isShared)
       return fragment;

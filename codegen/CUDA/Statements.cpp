@@ -212,8 +212,8 @@ void KernelEmitter::emitFor(scf::ForOp loop) {
     auto known = fragments.find(init);
     // An array that nobody else reads is carried on as it is.
     if (known != fragments.end() && !known->second.isShared &&
-        known->second.type == type && init.hasOneUse() &&
-        init.getParentBlock() == loop->getBlock()) {
+        known->second.type == type && diesAt(init, loop) &&
+        llvm::count(loop->getOperands(), init) == 1) {
       Fragment fragment = known->second;
       fragments.insert({argument, fragment});
       continue;
@@ -236,7 +236,7 @@ void KernelEmitter::emitFor(scf::ForOp loop) {
            (step.text == "1" ? "++" + name : name + " += " + step.text) + ")");
   size_t mark = declared.size();
   emitBlock(*loop.getBody());
-  emitYield(loop);
+  emitYield(loop.getBody()->getTerminator(), loop.getRegionIterArgs());
   out.close();
   leaveScope(*loop.getBody(), mark);
   for (auto [argument, result] :
@@ -267,22 +267,47 @@ void KernelEmitter::collectNames(Value value, bool isMoved,
     collectNames(operand, isMoved, read);
 }
 
-void KernelEmitter::emitYield(scf::ForOp loop) {
+bool KernelEmitter::diesAt(Value value, Operation *reader) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (user == reader)
+      continue;
+    // `else` yields what `then` changes.
+    auto branch = dyn_cast<scf::IfOp>(user->getParentOp());
+    if (!branch || !isa<scf::YieldOp>(user) ||
+        !branch->isProperAncestor(reader) ||
+        user->getParentRegion()->isAncestor(reader->getParentRegion()))
+      return false;
+  }
+  // It must be of this iteration.
+  Block *block = reader->getBlock();
+  while (block != value.getParentBlock()) {
+    auto branch = dyn_cast<scf::IfOp>(block->getParentOp());
+    if (!branch)
+      return false;
+    block = branch->getBlock();
+  }
+  return true;
+}
+
+void KernelEmitter::emitYield(Operation *yield, ValueRange targets) {
   if (hasFailed)
     return;
-  Operation *yield = loop.getBody()->getTerminator();
   struct Assignment {
-    Value value;
-    BlockArgument target;
+    Value value, target;
     std::string name;
+    Fragment fragment;
     llvm::StringMap<bool> reads;
   };
+  auto fragmentsBefore = llvm::map_to_vector(
+      targets, [&](Value target) { return fragments.lookup(target); });
+  auto scalarsBefore = llvm::map_to_vector(
+      targets, [&](Value target) { return scalars.lookup(target); });
   SmallVector<Assignment> pending;
-  for (auto [value, target] :
-       llvm::zip_equal(yield->getOperands(), loop.getRegionIterArgs())) {
+  for (auto [value, target] : llvm::zip_equal(yield->getOperands(), targets)) {
     std::string name = isFragment(target) ? fragments.lookup(target).name
                                           : scalars.lookup(target).text;
-    Assignment assignment{value, target, name, {}};
+    Assignment assignment{value, target, name, fragments.lookup(target), {}};
     collectNames(value, false, assignment.reads);
     bool isThere = isFragment(value) ? fragments.contains(value) &&
                                            fragments.lookup(value).name == name
@@ -328,10 +353,18 @@ void KernelEmitter::emitYield(scf::ForOp loop) {
       continue;
     }
     if (isFragment(next->target))
-      assignFragment(fragments.lookup(next->target), next->value, yield);
+      assignFragment(next->fragment, next->value, yield);
     else
       out.line(next->name + " = " + scalar(next->value).text + ";");
     pending.erase(next);
+  }
+  // A variable may have stood for a copy of it.
+  for (auto [target, fragment, name] :
+       llvm::zip_equal(targets, fragmentsBefore, scalarsBefore)) {
+    if (isFragment(target))
+      fragments.insert_or_assign(target, fragment);
+    else
+      scalars.insert_or_assign(target, name);
   }
 }
 
@@ -339,29 +372,44 @@ void KernelEmitter::emitYield(scf::ForOp loop) {
 
 void KernelEmitter::emitIf(scf::IfOp branch) {
   comment(branch);
-  for (Value result : branch.getResults())
-    declareVariable(result, "result");
+  // What the other branch only passes on is changed in place.
+  auto passedOn = [&](unsigned i) -> Value {
+    Value value = branch.elseBlock()->getTerminator()->getOperand(i);
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != branch->getBlock() ||
+        !isa<scf::ForOp>(argument.getOwner()->getParentOp()) ||
+        typeOf(value) != typeOf(branch.getResult(i)))
+      return {};
+    bool isInside = llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return branch->isProperAncestor(user);
+    });
+    bool isOnce = llvm::count(branch.elseYield().getOperands(), value) == 1;
+    return isInside && isOnce ? value : Value();
+  };
+  for (OpResult result : branch.getResults()) {
+    Value source = passedOn(result.getResultNumber());
+    if (!source) {
+      declareVariable(result, "result");
+    } else if (isFragment(result)) {
+      fragments.insert({result, fragments.lookup(source)});
+    } else {
+      scalars.insert({result, scalars.lookup(source)});
+    }
+  }
   auto emitBranch = [&](Block &block) {
     size_t mark = declared.size();
     emitBlock(block);
-    if (hasFailed)
-      return;
-    Operation *yield = block.getTerminator();
-    for (auto [value, result] :
-         llvm::zip_equal(yield->getOperands(), branch.getResults())) {
-      if (isFragment(result))
-        assignFragment(fragments.lookup(result), value, yield);
-      else
-        out.line(scalars.lookup(result).text + " = " + scalar(value).text +
-                 ";");
-    }
+    emitYield(block.getTerminator(), branch.getResults());
     leaveScope(block, mark);
   };
   out.open("if (" + scalar(branch.getCondition()).text + ")");
   emitBranch(*branch.thenBlock());
   if (branch.elseBlock()) {
+    size_t before = out.size();
     out.reopen("else");
     emitBranch(*branch.elseBlock());
+    if (out.size() == before + 1)
+      out.dropReopened();
   }
   out.close();
 }

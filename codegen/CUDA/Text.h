@@ -97,6 +97,10 @@ public:
   void close();
   /// `} text {`, as in if-else.
   void reopen(const llvm::Twine &text);
+  /// Takes back the reopen that was the last line.
+  void dropReopened() { lines.pop_back(); }
+  /// Lines so far.
+  size_t size() const { return lines.size(); }
 
   /// Drops the declarations of names that nothing else refers to.
   void prune();
