@@ -157,6 +157,7 @@ static std::string atomicAdd(CType type) {
 
 void KernelEmitter::emitScatterAdd(tile::ScatterAddOp op) {
   View view = viewOf(op.getView());
+  orderAccess(op);
   SmallVector<Value> wanted(op.getIndices());
   size_t count = op.getIndices().size();
   wanted.push_back(op.getValue());
@@ -193,6 +194,7 @@ void KernelEmitter::emitScatterAdd(tile::ScatterAddOp op) {
 }
 
 void KernelEmitter::emitAtomicAdd(tile::AtomicAddOp op) {
+  orderAccess(op);
   RankedTensorType type = op.getValue().getType();
   View view = viewOf(op.getView());
   if (type.getRank() == 0) {

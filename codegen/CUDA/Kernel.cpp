@@ -300,7 +300,8 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
     CType type = indexType();
     std::string place = places[i];
     if (type == CType::I64 && tile > 1)
-      place = "(long long)(" + place + ")";
+      place = place == "(int)blockIdx.x" ? "(long long)blockIdx.x"
+                                         : "(long long)(" + place + ")";
     std::string text = tile > 1 ? place + " * " + std::to_string(tile) : place;
     OpFoldResult begin = grid.getMixedLowerBound()[i];
     if (getConstantIntValue(begin) != 0)
@@ -366,7 +367,7 @@ std::string KernelEmitter::signature(const llvm::StringSet<> &used) {
     param.dtype = dtypeOf(type);
     add(spelling(type) + " " + name, param);
   }
-  std::string text = kernel.getSymName().str() + "(", line;
+  std::string text = image.name + "(", line;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     std::string part = parameter + (i + 1 < parameters.size() ? ", " : "");
     if (!line.empty() && line.size() + part.size() > 72) {
@@ -401,7 +402,7 @@ std::string KernelEmitter::prologue(const llvm::StringSet<> &body) {
 }
 
 void KernelEmitter::fillImage() {
-  image.name = kernel.getSymName().str();
+  image.name = fresh(kernel.getSymName());
   auto integer = [&](StringRef name, int64_t otherwise) {
     auto attr = kernel->getAttrOfType<IntegerAttr>(name);
     return attr ? attr.getInt() : otherwise;
@@ -455,6 +456,7 @@ void KernelEmitter::fillImage() {
 llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   fillImage();
   declareArguments();
+  findUnordered();
   out.open("");
   emitBlock(kernel.getBody().front());
   out.close();
@@ -477,9 +479,8 @@ llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   std::string bounds = std::to_string(image.threads);
   if (options.minBlocks)
     bounds += ", " + std::to_string(options.minBlocks);
-  result.source = "// " + kernel.getSymName().str() + ": " +
-                  std::to_string(image.threads) + " threads, " +
-                  std::to_string(image.sharedBytes) +
+  result.source = "// " + image.name + ": " + std::to_string(image.threads) +
+                  " threads, " + std::to_string(image.sharedBytes) +
                   " bytes of shared memory. Written by tilec.\n\n" +
                   Prelude::get().select(used) +
                   "extern \"C\" __global__ void __launch_bounds__(" + bounds +

@@ -223,6 +223,11 @@ private:
                          llvm::ArrayRef<int64_t> dims,
                          const layout::LinearLayout &layout,
                          unsigned vector = 0);
+  /// Finds the accesses to `inout` tensors for which other threads than those
+  /// that accessed an element before may do so.
+  void findUnordered();
+  /// Has all threads finish what stands before such an access.
+  void orderAccess(mlir::Operation *op);
   std::string addressOf(const BlockAccess &access, const BitMap &reg);
   std::optional<Expr> mayAccess(const BlockAccess &access, const BitMap &reg);
   Expr countInside(const BlockAccess &access, const BitMap &reg);
@@ -341,6 +346,7 @@ private:
   /// The values whose arrays were declared, in order, for leaving scopes.
   std::vector<mlir::Value> declared;
   llvm::DenseMap<mlir::Value, View> views;
+  llvm::DenseSet<mlir::Operation *> unordered;
   std::vector<std::string> argumentNames;
   /// What parameters are called: extents by the name that a launch has for
   /// them, in the order of their first use, and strides.

@@ -12,6 +12,7 @@
 
 #include "codegen/CUDA/BlockAccess.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -84,6 +85,67 @@ void KernelEmitter::emitSlice(tile::SliceOp op) {
   if (op.getPredicate())
     result.predicate = conjunction(view.predicate, scalar(op.getPredicate()));
   views.insert({op.getResult(), result});
+}
+
+//===--- Order -----------------------------------------------------------===//
+
+/// What a block access reads or writes and with which threads: two of the same
+/// touch an element with the same thread.
+static std::optional<
+    std::tuple<Value, SmallVector<Value>, SmallVector<int64_t>, LinearLayout>>
+accessKey(Operation *op) {
+  auto key = [](auto access, RankedTensorType type) {
+    return std::tuple(
+        Value(access.getView()), SmallVector<Value>(access.getIndices()),
+        SmallVector<int64_t>(access.getDims()), getLinearLayout(type));
+  };
+  if (auto load = dyn_cast<tile::LoadOp>(op);
+      load && tilegpu::getLayout(load.getType()))
+    return key(load, load.getType());
+  if (auto store = dyn_cast<tile::StoreOp>(op);
+      store && tilegpu::getLayout(store.getValue().getType()))
+    return key(store, store.getValue().getType());
+  return std::nullopt;
+}
+
+/// The view that an op accesses, or null.
+static Value viewIn(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<tile::LoadOp, tile::StoreOp, tile::GatherOp, tile::ScatterAddOp,
+            tile::AtomicAddOp, tilegpu::AsyncCopyOp>(
+          [](auto access) -> Value { return access.getView(); })
+      .Default([](Operation *) { return Value(); });
+}
+
+void KernelEmitter::findUnordered() {
+  llvm::DenseMap<unsigned, SmallVector<Operation *>> accesses;
+  kernel->walk([&](Operation *op) {
+    Value view = viewIn(op);
+    if (!view)
+      return;
+    while (auto slice = view.getDefiningOp<tile::SliceOp>())
+      view = slice.getView();
+    unsigned arg = cast<BlockArgument>(view).getArgNumber();
+    if (kernel.getArgAccess(arg) == tile::Access::InOut)
+      accesses[arg].push_back(op);
+  });
+  for (auto &[arg, ops] : accesses) {
+    auto first = accessKey(ops.front());
+    // Each thread keeps to elements of its own.
+    if (first && std::get<LinearLayout>(*first).freeBits(InDim::Lane) == 0 &&
+        std::get<LinearLayout>(*first).freeBits(InDim::Warp) == 0 &&
+        llvm::all_of(ops,
+                     [&](Operation *op) { return accessKey(op) == first; }))
+      continue;
+    for (Operation *op : ops)
+      if (op != ops.front() || op->getParentOfType<scf::ForOp>())
+        unordered.insert(op);
+  }
+}
+
+void KernelEmitter::orderAccess(Operation *op) {
+  if (unordered.contains(op))
+    out.line("__syncthreads();");
 }
 
 //===--- Planning --------------------------------------------------------===//
@@ -296,12 +358,14 @@ void KernelEmitter::emitLoad(tile::LoadOp op) {
 
 void KernelEmitter::openTail(const BlockAccess &access) {
   out.open("if (" +
-           binary(binary(scalar(access.valid[access.vectorAxis]), "%",
-                         intLiteral(access.vector, CType::I32),
-                         Prec::Multiplicative, CType::I32),
-                  "!=", intLiteral(0, CType::I32), Prec::Equality, CType::Bool)
-               .text +
-           ")");
+               binary(binary(scalar(access.valid[access.vectorAxis]), "%",
+                             intLiteral(access.vector, CType::I32),
+                             Prec::Multiplicative, CType::I32),
+                      "!=", intLiteral(0, CType::I32), Prec::Equality,
+                      CType::Bool)
+                   .text +
+               ")",
+           /*optional=*/true);
 }
 
 void KernelEmitter::emitScalarLoad(tile::LoadOp op) {
@@ -382,6 +446,7 @@ void KernelEmitter::emitStore(tile::StoreOp op) {
 }
 
 void KernelEmitter::emitScalarStore(tile::StoreOp op) {
+  orderAccess(op);
   View view = viewOf(op.getView());
   std::optional<Expr> condition =
       binary(Expr::atom("threadIdx.x", CType::I32),

@@ -17,6 +17,17 @@ Prelude::Prelude() {
     add(preludeFiles[i]);
 }
 
+/// What follows `template <...>` on a line.
+static llvm::StringRef behindTemplate(llvm::StringRef line) {
+  unsigned depth = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    depth += line[i] == '<';
+    if (line[i] == '>' && --depth == 0)
+      return line.drop_front(i + 1).trim();
+  }
+  return {};
+}
+
 /// The name that an item declares: of a macro, a type, a constant, or of the
 /// function, which is what stands before the first parenthesis.
 static std::string declaredName(llvm::StringRef item) {
@@ -24,8 +35,9 @@ static std::string declaredName(llvm::StringRef item) {
   item.split(lines, '\n');
   for (llvm::StringRef line : lines) {
     line = line.trim();
-    if (line.empty() || line.starts_with("//") || line.starts_with("#if") ||
-        line.starts_with("template"))
+    if (line.starts_with("template"))
+      line = behindTemplate(line);
+    if (line.empty() || line.starts_with("//") || line.starts_with("#if"))
       continue;
     bool isMacro = line.consume_front("#define");
     llvm::StringRef head =

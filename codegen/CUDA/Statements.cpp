@@ -39,6 +39,8 @@ void KernelEmitter::emitOp(Operation *op) {
     return;
   if (op->getNumRegions() > 0 && !isa<scf::ForallOp>(op))
     materializeForRegions(op);
+  if (isa<tile::LoadOp, tile::GatherOp, tilegpu::AsyncCopyOp>(op))
+    orderAccess(op);
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](scf::ForallOp grid) { emitGrid(grid); })
       .Case([&](scf::ForOp loop) { emitFor(loop); })

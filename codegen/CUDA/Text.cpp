@@ -247,13 +247,26 @@ static void appendWrapped(std::string &text, llvm::StringRef line,
   text.append(indent, ' ');
   bool isComment = line.starts_with("//"), isContinued = false;
   while (!isComment && indent + line.size() > longestLine) {
+    // The last place within the fewest parentheses.
     size_t best = 0;
+    int depth = 0, bestDepth = 1000;
     bool inString = false;
     for (size_t i = 0; i + 1 < line.size() && indent + i < longestLine; ++i) {
-      inString ^= line[i] == '"';
-      bool isOperator = llvm::StringRef(",+-*|&^?:=<").contains(line[i]);
-      if (!inString && isOperator && i > 8 && line[i + 1] == ' ')
+      char c = line[i];
+      inString ^= c == '"';
+      depth += (c == '(') - (c == ')');
+      bool isOperator = llvm::StringRef(",+-*|&^?:=<").contains(c);
+      // Behind the condition is the best place of all.
+      if (c == ')' && depth == 0 && line.starts_with("if (") &&
+          bestDepth >= 0) {
         best = i + 2;
+        bestDepth = -1;
+      }
+      if (!inString && isOperator && i > 20 && line[i + 1] == ' ' &&
+          depth <= bestDepth) {
+        best = i + 2;
+        bestDepth = depth;
+      }
     }
     if (best == 0)
       break;

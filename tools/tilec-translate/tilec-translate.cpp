@@ -38,8 +38,8 @@ static llvm::cl::opt<bool>
 static llvm::cl::opt<std::string>
     assembleFor("assemble", llvm::cl::desc("Compile for this architecture"));
 
-static LogicalResult assemble(tile::KernelOp kernel, StringRef source,
-                              raw_ostream &os) {
+static LogicalResult assemble(tile::KernelOp kernel, StringRef name,
+                              StringRef source, raw_ostream &os) {
   auto nvrtc = tilec::gpu::NVRTC::get();
   if (!nvrtc)
     return kernel.emitError() << llvm::toString(nvrtc.takeError());
@@ -49,7 +49,7 @@ static LogicalResult assemble(tile::KernelOp kernel, StringRef source,
   tilec::gpu::ResourceLog log = tilec::gpu::parseResourceLog(result->log);
   for (const std::string &defect : log.defects())
     kernel.emitError() << defect;
-  if (const auto *resources = log.find(kernel.getSymName()))
+  if (const auto *resources = log.find(name))
     os << "// " << assembleFor << ": " << resources->registers << " registers, "
        << resources->stackBytes << " bytes of stack\n";
   return success(log.defects().empty());
@@ -75,7 +75,8 @@ static LogicalResult emitModule(Operation *module, raw_ostream &os) {
     if (printImage)
       os << "// " << tilec::gpu::toJSON(emitted->image) << "\n\n";
     os << emitted->source;
-    if (!assembleFor.empty() && failed(assemble(kernel, emitted->source, os)))
+    if (!assembleFor.empty() &&
+        failed(assemble(kernel, emitted->image.name, emitted->source, os)))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });

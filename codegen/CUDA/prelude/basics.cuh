@@ -21,13 +21,11 @@ DEVICE double infinity_f64() {
 DEVICE int uniform(int value) { return __shfl_sync(0xffffffffu, value, 0); }
 
 // The value of the lane whose number differs in the bits of `mask`.
-template <typename T>
-DEVICE T from_lane_xor(T value, int mask) {
+template <typename T> DEVICE T from_lane_xor(T value, int mask) {
   return __shfl_xor_sync(0xffffffffu, value, mask);
 }
 
-template <typename T>
-DEVICE T from_lane(T value, int lane) {
+template <typename T> DEVICE T from_lane(T value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane);
 }
 
@@ -57,8 +55,7 @@ DEVICE unsigned short half_at(const unsigned (&words)[N], int i) {
   return (unsigned short)(words[i / 2] >> i % 2 * 16);
 }
 
-template <int N>
-DEVICE short s16_at(const unsigned (&words)[N], int i) {
+template <int N> DEVICE short s16_at(const unsigned (&words)[N], int i) {
   return (short)half_at(words, i);
 }
 
@@ -68,8 +65,7 @@ DEVICE unsigned char byte_at(const unsigned (&words)[N], int i) {
   return (unsigned char)(words[i / 4] >> i % 4 * 8);
 }
 
-template <int N>
-DEVICE signed char s8_at(const unsigned (&words)[N], int i) {
+template <int N> DEVICE signed char s8_at(const unsigned (&words)[N], int i) {
   return (signed char)byte_at(words, i);
 }
 

@@ -1,9 +1,7 @@
 // The narrow floats. Conversions to them round to nearest even; those to the
 // 8-bit formats saturate, as the language does, and keep NaN.
 
-DEVICE float bf16_to_f32(bf16 x) {
-  return __uint_as_float((unsigned)x << 16);
-}
+DEVICE float bf16_to_f32(bf16 x) { return __uint_as_float((unsigned)x << 16); }
 
 DEVICE bf16 f32_to_bf16(float x) {
   bf16 y;
@@ -18,8 +16,7 @@ DEVICE unsigned f32_to_bf16x2(float low, float high) {
   return y;
 }
 
-template <int N>
-DEVICE float bf16_at(const unsigned (&words)[N], int i) {
+template <int N> DEVICE float bf16_at(const unsigned (&words)[N], int i) {
   return __uint_as_float(i % 2 ? words[i / 2] & 0xffff0000u
                                : words[i / 2] << 16);
 }
@@ -49,8 +46,7 @@ DEVICE unsigned f32_to_f16x2(float low, float high) {
   return y;
 }
 
-template <int N>
-DEVICE float f16_at(const unsigned (&words)[N], int i) {
+template <int N> DEVICE float f16_at(const unsigned (&words)[N], int i) {
   return f16_to_f32((f16)(words[i / 2] >> i % 2 * 16));
 }
 
@@ -78,9 +74,7 @@ DEVICE float e4m3_to_f32(e4m3 x) {
 DEVICE e4m3 f32_to_e4m3(float x) {
 #if __CUDA_ARCH__ >= 890
   unsigned short y;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
-      : "=h"(y)
-      : "f"(0.0f), "f"(x));
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
   return (e4m3)y;
 #else
   unsigned bits = __float_as_uint(x) & 0x7fffffffu, code;
@@ -96,8 +90,7 @@ DEVICE e4m3 f32_to_e4m3(float x) {
 #endif
 }
 
-template <int N>
-DEVICE float e4m3_at(const unsigned (&words)[N], int i) {
+template <int N> DEVICE float e4m3_at(const unsigned (&words)[N], int i) {
   return e4m3_to_f32((e4m3)(words[i / 4] >> i % 4 * 8));
 }
 
@@ -130,9 +123,7 @@ DEVICE float e5m2_to_f32(e5m2 x) { return f16_to_f32((f16)(x << 8)); }
 DEVICE e5m2 f32_to_e5m2(float x) {
 #if __CUDA_ARCH__ >= 890
   unsigned short y;
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
-      : "=h"(y)
-      : "f"(0.0f), "f"(x));
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
   return (e5m2)y;
 #else
   unsigned bits = __float_as_uint(x) & 0x7fffffffu, code;
@@ -148,8 +139,7 @@ DEVICE e5m2 f32_to_e5m2(float x) {
 #endif
 }
 
-template <int N>
-DEVICE float e5m2_at(const unsigned (&words)[N], int i) {
+template <int N> DEVICE float e5m2_at(const unsigned (&words)[N], int i) {
   return e5m2_to_f32((e5m2)(words[i / 4] >> i % 4 * 8));
 }
 

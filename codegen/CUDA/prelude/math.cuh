@@ -131,10 +131,18 @@ DEVICE float cos_f32(float x) {
 // branches.
 DEVICE float erf_f32(float x) {
   float z = fabsf(x), s = x * x;
-  float small = x * (1.12837917f + s * (-0.376126389f + s * (0.112837917f +
-      s * (-0.0268661706f + s * (0.00522397762f + s * -0.000854832701f)))));
+  float small =
+      x * (1.12837917f +
+           s * (-0.376126389f +
+                s * (0.112837917f +
+                     s * (-0.0268661706f +
+                          s * (0.00522397762f + s * -0.000854832701f)))));
   float t = reciprocal(1.0f + 0.3275911f * z);
-  float tail = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f +
-      t * (-1.453152027f + t * 1.061405429f)))) * exp2_f32(-1.44269504f * s);
+  float tail =
+      t *
+      (0.254829592f +
+       t * (-0.284496736f +
+            t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f)))) *
+      exp2_f32(-1.44269504f * s);
   return z < 0.5f ? small : copysignf(1.0f - tail, x);
 }

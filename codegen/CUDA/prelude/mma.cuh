@@ -44,8 +44,7 @@ DEVICE unsigned gather_bytes(unsigned a, unsigned b, unsigned c, unsigned d) {
 }
 
 // Rounds f32 words to tf32.
-template <int N>
-DEVICE void to_tf32(unsigned (&words)[N]) {
+template <int N> DEVICE void to_tf32(unsigned (&words)[N]) {
 #pragma unroll
   for (int i = 0; i < N; ++i)
     asm("cvt.rna.tf32.f32 %0, %1;"

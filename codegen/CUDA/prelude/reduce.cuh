@@ -1,8 +1,7 @@
 // Reductions of pairs.
 
 // A value and its lane along an axis; a lane below 0 stands for nothing.
-template <typename T>
-struct Candidate {
+template <typename T> struct Candidate {
   T value;
   int place;
 };
