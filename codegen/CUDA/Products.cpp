@@ -192,7 +192,7 @@ KernelEmitter::MMAOperand KernelEmitter::planOperand(Value value, Value slot,
     if (isLeft)
       words.push_back({8, 0});
     words.push_back({0, halfK});
-    OffsetPart word{"i", offsets(words)};
+    OffsetPart word{"word", offsets(words)};
     OffsetPart byte{"e", steps(1, perWord, /*isK=*/true)};
     operand.address = std::make_shared<SharedAddress>(
         planAddress(offsets(lanes), offsets(warpPlaces),
@@ -223,15 +223,15 @@ void KernelEmitter::loadOperand(const MMAOperand &operand,
     // Words lie by instruction, then k, then across.
     std::string place = operand.fragment.name + "[" + std::to_string(words) +
                         " * (" + index.str() + " * " +
-                        std::to_string(tiling.countK) + " + kk) + i]";
+                        std::to_string(tiling.countK) + " + kk) + word]";
     if (operand.type == CType::F32)
       place = "__float_as_uint(" + place + ")";
     overAcross(1, [&] {
       out.raw("#pragma unroll");
-      out.open("for (int i = 0; i < " + Twine(words) + "; ++i)",
+      out.open("for (int word = 0; word < " + Twine(words) + "; ++word)",
                /*optional=*/true);
       out.line(operand.name + "[" + Twine(words) + " * " + index +
-               " + i] = " + place + ";");
+               " + word] = " + place + ";");
       out.close();
     });
     return;
@@ -251,10 +251,10 @@ void KernelEmitter::loadOperand(const MMAOperand &operand,
   case MMAOperand::Kind::Elements:
     overAcross(1, [&] {
       out.raw("#pragma unroll");
-      out.open("for (int i = 0; i < " + Twine(words) + "; ++i)",
+      out.open("for (int word = 0; word < " + Twine(words) + "; ++word)",
                /*optional=*/true);
       std::string target = operand.name + "[" + std::to_string(words) + " * " +
-                           index.str() + " + i] = ";
+                           index.str() + " + word] = ";
       if (byteSize(operand.type) == 4) {
         out.line(target + "load_shared_value<unsigned>(" +
                  operand.address->at(operand.base) + ");");

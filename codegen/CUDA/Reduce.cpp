@@ -160,10 +160,10 @@ void KernelEmitter::exchangeParts(
   auto place = [&](const RegisterLoop &loop, const std::string &part) {
     Expr flat = isScalar ? intLiteral(0, CType::I32)
                          : flatCoordinateOf(to, loop.reg, "r");
-    std::string slot = part == "0" ? ""
-                       : elements == 1
-                           ? part
-                           : part + " * " + std::to_string(elements);
+    std::string slot = part == "0"     ? ""
+                       : elements == 1 ? part
+                       : part == "1"   ? std::to_string(elements)
+                                     : part + " * " + std::to_string(elements);
     if (flat.text == "0")
       return slot.empty() ? "0" : slot;
     return slot.empty() ? flat.text : slot + " + " + flat.text;

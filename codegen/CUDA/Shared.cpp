@@ -43,13 +43,15 @@ BitMap offsetsOf(const SharedLayout &layout, ArrayRef<uint64_t> elements) {
 std::string KernelEmitter::SharedAddress::at(StringRef base) const {
   Expr inner = thread;
   for (const OffsetPart &part : flipped)
-    inner = binary(inner, "^", textOf(part.offsets, part.variable),
+    if (!part.offsets.isZero())
+      inner = binary(inner, "^", textOf(part.offsets, part.variable),
                    Prec::BitXor, CType::I32);
   Expr sum = Expr::atom(base, CType::I32);
   if (inner.text != "0")
     sum = binary(sum, "+", inner, Prec::Additive, CType::I32);
   for (const OffsetPart &part : added)
-    sum = binary(sum, "+", textOf(part.offsets, part.variable), Prec::Additive,
+    if (!part.offsets.isZero())
+      sum = binary(sum, "+", textOf(part.offsets, part.variable), Prec::Additive,
                  CType::I32);
   return sum.text;
 }

@@ -254,7 +254,7 @@ static void appendWrapped(std::string &text, llvm::StringRef line,
     for (size_t i = 0; i + 1 < line.size() && indent + i < longestLine; ++i) {
       char c = line[i];
       inString ^= c == '"';
-      depth += (c == '(') - (c == ')');
+      depth += (c == '(' || c == '[') - (c == ')' || c == ']');
       bool isOperator = llvm::StringRef(",+-*|&^?:=<").contains(c);
       // Behind the condition is the best place of all.
       if (c == ')' && depth == 0 && line.starts_with("if (") &&

@@ -61,7 +61,8 @@ static LinearLayout resultOfTransposition(const LinearLayout &layout,
 }
 
 LinearLayout LayoutAssignment::coalesced(RankedTensorType type,
-                                         int64_t contiguous) const {
+                                         int64_t contiguous,
+                                         int64_t accessBytes) const {
   ArrayRef<int64_t> shape = type.getShape();
   int64_t rank = type.getRank();
   SmallVector<unsigned> order;
@@ -74,7 +75,7 @@ LinearLayout LayoutAssignment::coalesced(RankedTensorType type,
   int64_t bytes = tilegpu::getElementBytes(type.getElementType());
   int64_t each = std::max<int64_t>(1, type.getNumElements() / (32 * warps));
   int64_t vector =
-      std::min({int64_t(16) / bytes, shape[order[0]],
+      std::min({std::max<int64_t>(1, accessBytes / bytes), shape[order[0]],
                 static_cast<int64_t>(llvm::bit_floor<uint64_t>(each))});
   SmallVector<unsigned> size(rank, 1), threads(rank, 1), warpsOf(rank, 1);
   size[order[0]] = vector;
@@ -171,10 +172,13 @@ std::optional<LinearLayout> LayoutAssignment::preference(Operation *op,
                                                          Value result) const {
   auto type = cast<RankedTensorType>(result.getType());
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    int64_t unit = ViewOrigin::of(load.getView()).unitDim();
-    const auto *found = llvm::find(load.getDims(), unit);
+    // Vectors that memory is not aligned to would be taken apart, and then
+    // neighbouring threads better have neighbouring elements.
+    ViewOrigin origin = ViewOrigin::of(load.getView());
+    const auto *found = llvm::find(load.getDims(), origin.unitDim());
     bool hasUnit = found != load.getDims().end();
-    return coalesced(type, hasUnit ? found - load.getDims().begin() : -1);
+    return coalesced(type, hasUnit ? found - load.getDims().begin() : -1,
+                     hasUnit ? origin.alignment() : 16);
   }
   if (auto scan = dyn_cast<tile::ScanOp>(op))
     return scanLayout(type, static_cast<int64_t>(scan.getAxis()), warps);
@@ -314,8 +318,8 @@ static int64_t runBytes(const LinearLayout &layout, int64_t axis,
 LinearLayout LayoutAssignment::storeLayout(tile::StoreOp store,
                                            const LinearLayout &value) const {
   RankedTensorType type = store.getValue().getType();
-  int64_t unit = ViewOrigin::of(store.getView()).unitDim();
-  const auto *found = llvm::find(store.getDims(), unit);
+  ViewOrigin origin = ViewOrigin::of(store.getView());
+  const auto *found = llvm::find(store.getDims(), origin.unitDim());
   if (found == store.getDims().end())
     return value;
   int64_t axis = found - store.getDims().begin();
@@ -326,9 +330,9 @@ LinearLayout LayoutAssignment::storeLayout(tile::StoreOp store,
   // A register's part of the run counts only as far as one access goes.
   int64_t vector = value.vectorWidth(axis, 8 * bytes);
   if (runBytes(value, axis, bytes) >= wanted &&
-      vector * bytes >= std::min<int64_t>(4, wanted))
+      vector * bytes >= std::min({int64_t(4), wanted, origin.alignment()}))
     return value;
-  return coalesced(type, axis);
+  return coalesced(type, axis, origin.alignment());
 }
 
 std::optional<LinearLayout>

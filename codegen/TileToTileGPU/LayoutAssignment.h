@@ -43,9 +43,9 @@ public:
   /// whose results have their final layouts; nothing if any will do.
   std::optional<layout::LinearLayout> required(mlir::OpOperand &operand) const;
 
-  /// Coalesced accesses: threads along `contiguous` first, 16 bytes each.
+  /// Coalesced accesses: threads along `contiguous` first, `bytes` each.
   layout::LinearLayout coalesced(mlir::RankedTensorType type,
-                                 int64_t contiguous) const;
+                                 int64_t contiguous, int64_t bytes = 16) const;
 
 private:
   struct Wish {

@@ -169,6 +169,24 @@ void LayoutApplier::run() {
     }
 }
 
+/// Thread blocks that run at the same time should share operands in the
+/// second-level cache: those of a product go through the grid in groups of
+/// rows.
+static void chooseOrder(tile::KernelOp kernel) {
+  scf::ForallOp grid = kernel.getGrid();
+  ArrayRef<int64_t> steps = grid.getStaticStep();
+  bool hasProduct =
+      kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  bool isMatrix =
+      steps.size() >= 2 && steps.back() > 1 && steps[steps.size() - 2] > 1;
+  int64_t group =
+      kernel.getSchedule().get("group", hasProduct && isMatrix ? 8 : 1);
+  if (group > 1 && steps.size() >= 2)
+    grid->setAttr("tilegpu.group",
+                  Builder(kernel.getContext()).getI64IntegerAttr(group));
+}
+
 namespace {
 struct ConvertTileToTileGPU
     : tilec::impl::ConvertTileToTileGPUBase<ConvertTileToTileGPU> {
@@ -179,6 +197,7 @@ struct ConvertTileToTileGPU
     if (failed(verifyInput(kernel)))
       return signalPassFailure();
     int64_t warps = chooseWarps(kernel);
+    chooseOrder(kernel);
     Anchors anchors;
     if (failed(placeProducts(kernel, warps, arch, anchors)))
       return signalPassFailure();

@@ -14,12 +14,43 @@
 using namespace mlir;
 using namespace tilec;
 
-static int64_t largestAccumulator(tile::KernelOp kernel) {
-  int64_t largest = 0;
+/// Whether an operand of `dot` was computed from another product: its rows are
+/// where that product has them.
+static bool followsAnother(tile::DotOp dot) {
+  llvm::SetVector<Value> work;
+  work.insert(dot.getLhs());
+  for (unsigned i = 0; i < work.size(); ++i) {
+    Operation *op = work[i].getDefiningOp();
+    if (!op)
+      continue;
+    if (isa<tile::DotOp, tilegpu::MMAOp, tilegpu::FMADotOp>(op))
+      return true; // The second and third are what became of a dot.
+    if (op->hasTrait<OpTrait::Elementwise>() || isa<tile::SelectValidOp>(op))
+      for (Value operand : op->getOperands())
+        work.insert(operand);
+  }
+  return false;
+}
+
+/// Warps for which no accumulator takes more registers of a thread than it
+/// should.
+static int64_t warpsForProducts(tile::KernelOp kernel) {
+  bool isChain = kernel
+                     .walk([](tile::DotOp dot) {
+                       return followsAnother(dot) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  int64_t warps = 0;
   kernel.walk([&](tile::DotOp dot) {
-    largest = std::max(largest, dot.getType().getNumElements());
+    Type element = dot.getLhs().getType().getElementType();
+    bool is16Bit = element.isF16() || element.isBF16();
+    int64_t registers = is16Bit && !isChain ? 128 : 64;
+    warps = std::max<int64_t>(
+        warps, llvm::PowerOf2Ceil(llvm::divideCeil(
+                   dot.getType().getNumElements(), 32 * registers)));
   });
-  return largest;
+  return std::min<int64_t>(warps, 8);
 }
 
 /// The 16-byte vectors of the largest tile that is loaded or stored.
@@ -42,9 +73,8 @@ static int64_t largestVectors(tile::KernelOp kernel) {
 int64_t tilec::chooseWarps(tile::KernelOp kernel) {
   if (int64_t warps = kernel.getSchedule().get("warps", 0))
     return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps), 1, 32);
-  if (int64_t accumulator = largestAccumulator(kernel))
-    return std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(accumulator, 32 * 128)), 1, 8);
+  if (int64_t forProducts = warpsForProducts(kernel))
+    return forProducts;
   bool reduces =
       kernel
           .walk([](Operation *op) {
@@ -90,24 +120,6 @@ static bool wantsWholeRows(tile::DotOp dot) {
           work.insert(result);
       }
     }
-  }
-  return false;
-}
-
-/// Whether an operand of `dot` was computed from another product: its rows are
-/// where that product has them.
-static bool followsAnother(tile::DotOp dot) {
-  llvm::SetVector<Value> work;
-  work.insert(dot.getLhs());
-  for (unsigned i = 0; i < work.size(); ++i) {
-    Operation *op = work[i].getDefiningOp();
-    if (!op)
-      continue;
-    if (isa<tile::DotOp, tilegpu::MMAOp, tilegpu::FMADotOp>(op))
-      return true; // The second and third are what became of a dot.
-    if (op->hasTrait<OpTrait::Elementwise>() || isa<tile::SelectValidOp>(op))
-      for (Value operand : op->getOperands())
-        work.insert(operand);
   }
   return false;
 }

@@ -2,9 +2,11 @@
 //
 // The number of warps of a thread block is the schedule's `warps`, or else:
 //
-//   * with products: enough that the largest accumulator takes at most 128
-//     registers of a thread, from 1 to 8 warps. (Half of the register file of
-//     a thread; the rest holds operands and addresses.)
+//   * with products: enough that an accumulator takes at most 128 registers of
+//     a thread, from 1 to 8 warps. (Half of the register file of a thread; the
+//     rest holds operands and addresses.) At most 64 where one product feeds
+//     another, as both accumulators are there at a time, and for operands other
+//     than of 16 bits, which come to registers one by one.
 //   * without: from the 16-byte vectors of the largest tile. Rows to reduce
 //     want two to eight vectors a thread, since the exchange between threads
 //     costs the same however many; others want one.

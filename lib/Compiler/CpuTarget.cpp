@@ -38,6 +38,12 @@ Specialization Specialization::of(const typed::Kernel &kernel,
   return result;
 }
 
+/// Decisions of a schedule that are not tile sizes; the passes of GPU targets
+/// read them.
+static bool isKnob(llvm::StringRef name) {
+  return name == "warps" || name == "stages" || name == "group";
+}
+
 /// Replaces tile sizes by those of `entries`, which win over everything in the
 /// source. False after reporting a name that is no tile.
 static bool overrideSchedule(typed::Kernel &kernel,
@@ -62,6 +68,13 @@ static bool overrideSchedule(typed::Kernel &kernel,
         attention->kvTile = entry.getValue();
         found = true;
       }
+    if (isKnob(entry.getKey())) {
+      llvm::erase_if(kernel.schedule, [&](const typed::ScheduleEntry &old) {
+        return old.key == entry.getKey();
+      });
+      kernel.schedule.push_back({entry.getKey(), entry.getValue(), "", {}});
+      found = true;
+    }
     if (found)
       continue;
     Diagnostic &error = diags.error(

@@ -28,7 +28,7 @@ struct Sizes {
   int64_t alone, contiguous, next, transposed;
 };
 constexpr Sizes cpuSizes = {64, 128, 64, 128, 64, 16384, 64, 8192, 256, 32, 64};
-constexpr Sizes gpuSizes = {128, 128, 128, 128, 64, 8192, 16, 1024, 128, 8, 64};
+constexpr Sizes gpuSizes = {128, 64, 128, 128, 64, 4096, 16, 1024, 512, 2, 64};
 
 constexpr int64_t maxElements = 32768;
 constexpr int64_t unknownExtent = 256;
@@ -40,6 +40,7 @@ struct Use {
        isBatch = false;
   bool isContiguous = false; // Last in some tensor.
   bool isStrided = false;    // Not last in some tensor.
+  int64_t dotBytes = 0;      // Of the widest element of its dots.
   int64_t beside = 1;        // Most elements of whole axes beside it.
   /// Tile axes beside it in some value, in the order of the kernel.
   llvm::SmallVector<Axis *, 4> others;
@@ -60,6 +61,7 @@ private:
   void collect();
   void collectValue(const ValueType &type);
   void collectDot(const Dot &dot);
+  void collectAttention(const Attention &attention);
   void collectAccess(llvm::ArrayRef<Index> indices);
   int64_t defaultSize(const Axis *axis);
   int64_t elementwiseSize(const Axis *axis, const Use &use);
@@ -125,6 +127,11 @@ void Scheduler::collectValue(const ValueType &type) {
 }
 
 void Scheduler::collectDot(const Dot &dot) {
+  auto bytes = static_cast<int64_t>(byteSize(dot.lhs->type.dtype));
+  for (const Expr *operand : {dot.lhs, dot.rhs})
+    for (const Axis *axis : operand->type.axes)
+      if (axis->isTile())
+        uses[axis].dotBytes = std::max(uses[axis].dotBytes, bytes);
   for (const Axis *axis : dot.lhs->type.axes) {
     if (!axis->isTile())
       continue;
@@ -138,6 +145,12 @@ void Scheduler::collectDot(const Dot &dot) {
   for (const Axis *axis : dot.rhs->type.axes)
     if (axis->isTile() && !dot.lhs->type.hasAxis(axis))
       uses[axis].isDotColumn = true;
+}
+
+void Scheduler::collectAttention(const Attention &attention) {
+  Use &use = uses[attention.row];
+  use.isAttentionRow = true;
+  use.dotBytes = byteSize(attention.query->type.dtype);
 }
 
 void Scheduler::collectAccess(llvm::ArrayRef<Index> indices) {
@@ -162,7 +175,7 @@ void Scheduler::collect() {
       collectAccess(load->indices);
     else if (const auto *attention = dyn_cast<Attention>(&expr))
       if (attention->row && attention->row->isTile())
-        uses[attention->row].isAttentionRow = true;
+        collectAttention(*attention);
   });
   walkStmts(kernel.body, [&](Stmt &stmt) {
     if (const auto *store = dyn_cast<Store>(&stmt)) {
@@ -230,6 +243,14 @@ int64_t Scheduler::elementwiseSize(const Axis *axis, const Use &use) {
 int64_t Scheduler::defaultSize(const Axis *axis) {
   const Use use = uses[axis];
   int64_t size = INT64_MAX;
+  Sizes sizes = this->sizes;
+  if (!isCpu && use.dotBytes > 0) {
+    // A row of operands is one line of memory; tensor cores take no wide
+    // elements, and without them fewer results keep a multiprocessor busy.
+    sizes.dotContracted = std::max<int64_t>(16, 128 / use.dotBytes);
+    if (use.dotBytes >= 4)
+      sizes.dotRows = sizes.dotColumns = sizes.attentionRows = 64;
+  }
   if (use.isAttentionRow)
     size = std::min(size, sizes.attentionRows);
   if (use.isContracted)
@@ -288,9 +309,12 @@ void Scheduler::run() {
     }
   }
   shrink();
-  for (Attention *attention : kernel.attentions)
-    attention->kvTile = scheduled("kv").value_or(
-        clampToExtent(sizes.attentionKeys, *attention->kv));
+  for (Attention *attention : kernel.attentions) {
+    bool isWide = !isCpu && byteSize(attention->query->type.dtype) >= 4;
+    int64_t keys = isWide ? sizes.attentionKeys / 2 : sizes.attentionKeys;
+    attention->kvTile =
+        scheduled("kv").value_or(clampToExtent(keys, *attention->kv));
+  }
 }
 
 void tilec::assignSchedule(Kernel &kernel, llvm::StringRef target,

@@ -64,7 +64,9 @@ def TileGPUPipelineLoops
   }];
   let options = [
     Option<"sharedBudget", "shared-budget", "int64_t", /*default=*/"114688",
-           "Bytes of shared memory up to which stages are added by default">
+           "Bytes of shared memory up to which stages are added by default">,
+    Option<"limit", "limit", "int64_t", /*default=*/"232448",
+           "Shared memory of a thread block on the target, in bytes">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",

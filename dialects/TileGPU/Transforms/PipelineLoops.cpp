@@ -26,8 +26,10 @@ namespace {
 
 class LoopPipeliner {
 public:
-  LoopPipeliner(tile::KernelOp kernel, scf::ForOp loop, int64_t budget)
-      : kernel(kernel), loop(loop), budget(budget), b(kernel.getContext()) {}
+  LoopPipeliner(tile::KernelOp kernel, scf::ForOp loop, int64_t budget,
+                int64_t limit)
+      : kernel(kernel), loop(loop), budget(budget), limit(limit),
+        b(kernel.getContext()) {}
   void run();
 
 private:
@@ -45,7 +47,7 @@ private:
 
   tile::KernelOp kernel;
   scf::ForOp loop;
-  int64_t budget;
+  int64_t budget, limit;
   IRRewriter b;
   SmallVector<AsyncCopyOp> copies;
   /// The commits and waits that belong to them.
@@ -126,8 +128,9 @@ int64_t LoopPipeliner::chooseStages() {
   kernel.walk([&](AllocOp alloc) {
     (buffers.contains(alloc) ? each : others) += alloc.getType().getBytes();
   });
-  int64_t fit = (budget - others) / std::max<int64_t>(1, each);
-  return std::clamp<int64_t>(fit, 2, 4);
+  each = std::max<int64_t>(1, each);
+  int64_t fit = std::clamp<int64_t>((budget - others) / each, 2, 4);
+  return std::min(fit, (limit - others) / each);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,7 +262,7 @@ struct TileGPUPipelineLoops
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      LoopPipeliner(getOperation(), loop, sharedBudget).run();
+      LoopPipeliner(getOperation(), loop, sharedBudget, limit).run();
   }
 };
 } // namespace
