@@ -43,6 +43,8 @@ public:
     return classes[first.lookup(tile) + axis];
   }
   unsigned size() const { return classes.getNumClasses(); }
+  /// Whether a tile was in the kernel when the classes were made.
+  bool contains(Value tile) const { return first.contains(tile); }
 
   /// Every tile in the kernel, in program order.
   auto tiles() const { return llvm::make_first_range(first); }

@@ -135,7 +135,10 @@ def TileSplitLoops : Pass<"tile-split-loops"> {
   }];
   let options = [
     Option<"versionGrid", "version-grid", "bool", /*default=*/"false",
-           "Give grid programs whose tiles are all full a body of their own">
+           "Give grid programs whose tiles are all full a body of their own">,
+    Option<"keepCopies", "keep-copies", "bool", /*default=*/"false",
+           "Leave loops alone in which the end of the axis only cuts operands "
+           "of dots short; asynchronous copies fill those up for nothing">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
@@ -228,6 +231,96 @@ def TilePadExtents : Pass<"tile-pad-extents"> {
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tile::TileDialect"
+  ];
+}
+
+def TileLoopLongAxes : Pass<"tile-loop-long-axes"> {
+  let summary = "processes whole axes that are longer than a tile in chunks";
+  let description = [{
+    A tile with more than `max-elements` elements has no place in registers.
+    While there is one, this divides one of its whole axes into chunks of a
+    power of two. Reductions, products that contract the axis, and stores become
+    loops over the chunks, in which whatever they are computed from is computed
+    again, chunk by chunk, starting from the loads. Nothing of the length of the
+    axis is kept.
+
+    Before:
+    ```mlir
+    %x = tile.load %X[%i, %c0] dims [0, 1] pad zero
+        : !tile.view<?x4000xf32> -> tensor<4x4000xf32>
+    %q = arith.mulf %x, %x : tensor<4x4000xf32>
+    %s = tile.reduce sum %q axes [1] : tensor<4x4000xf32> -> tensor<4xf32>
+    %r = math.rsqrt %s : tensor<4xf32>
+    %b = tile.broadcast %r dims [0] : tensor<4xf32> -> tensor<4x4000xf32>
+    %y = arith.mulf %x, %b : tensor<4x4000xf32>
+    tile.store %y, %Y[%i, %c0] dims [0, 1]
+        : tensor<4x4000xf32>, !tile.view<?x4000xf32>
+    ```
+    After, with `max-elements=4096`:
+    ```mlir
+    %s = scf.for %n = %c0 to %c4000 step %c1024 iter_args(%a = %zeros)
+        -> tensor<4xf32> {
+      %v = tile.valid %n to %c4000 size 1024
+      %x = tile.load %X[%i, %n] dims [0, 1] valid [%c4, %v] pad zero
+          : !tile.view<?x4000xf32> -> tensor<4x1024xf32>
+      %q0 = arith.mulf %x, %x : tensor<4x1024xf32>
+      %q = tile.select_valid %q0 valid [%c4, %v] pad zero : tensor<4x1024xf32>
+      %p = tile.reduce sum %q axes [1] : tensor<4x1024xf32> -> tensor<4xf32>
+      %t = arith.addf %a, %p : tensor<4xf32>
+      scf.yield %t : tensor<4xf32>
+    }
+    %r = math.rsqrt %s : tensor<4xf32>
+    scf.for %n = %c0 to %c4000 step %c1024 {
+      ... load %x, broadcast %r, multiply ...
+      tile.store %y, %Y[%i, %n] dims [0, 1] valid [%c4, %v]
+          : tensor<4x1024xf32>, !tile.view<?x4000xf32>
+    }
+    ```
+
+    * Sinks (what ends in something without the axis, or in memory) share a loop
+      if none needs the result of another: an RMS normalization has two loops, a
+      layer normalization three.
+    * A maximum and the sum of exponentials relative to it are found together, by
+      the online form, if the reference is the maximum, or 0 for infinite ones,
+      as in `softmax` and `logsumexp`: a softmax has two loops.
+    * `tile.arg_reduce` carries the best value and its place, `tile.scan` what
+      has been summed so far.
+    * The axis to divide first is one that is not combined, or whose results are
+      combined later; then one that is not contiguous in memory; then the
+      longest.
+
+    Run it in front of `tile-split-loops`, which gives full chunks a loop of
+    their own, and of `tile-pad-extents`.
+
+    **Numbers.** Sums are regrouped. NaN, infinities and the first of equal
+    maxima are as in the undivided op.
+
+    **Memory.** What is read is read in each loop that needs it, so a store into
+    an `inout` tensor comes behind all loops that still need the old values, and
+    in the same loop as the last of them only if it writes the very block that
+    is read there.
+
+    **What is left.** Tiles that cannot be divided, because a loop of the kernel
+    carries them or all their axes are tiles, stay as they are up to
+    `max-carried` elements.
+
+    **Errors.** A tile that stays and has more than `max-carried` elements; a
+    store that overwrites what has to be read again; dynamic extents,
+    `tile.attention` and unknown ops, as `tile-pad-extents`.
+
+    Remarks (category `tile-loop-long-axes`): `looped`, with the axis, the chunk
+    and the number of loops.
+  }];
+  let options = [
+    Option<"maxElements", "max-elements", "int64_t", /*default=*/"16384",
+           "Most elements of a tile whose axes can be divided">,
+    Option<"maxCarried", "max-carried", "int64_t", /*default=*/"32768",
+           "Most elements of a tile whose axes cannot be divided">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::tile::TileDialect"
   ];
 }
