@@ -4,9 +4,11 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
 #include <cassert>
 #include <cerrno>
 #include <chrono>
@@ -25,7 +27,7 @@ namespace fs = llvm::sys::fs;
 static constexpr llvm::StringLiteral magic = "tilec cache entry 1\n";
 static constexpr llvm::StringLiteral entrySuffix = ".kernel";
 static constexpr llvm::StringLiteral temporaryPrefix = ".tmp-";
-static constexpr size_t checksumBytes = 32;
+static constexpr size_t checksumBytes = 16;
 /// A large folder takes milliseconds to list, so clean() runs once in so many.
 static constexpr unsigned cleanInterval = 256;
 /// A use is noted in the time of change of an entry, no more often than this.
@@ -63,11 +65,14 @@ std::string CompilationInputs::key() const {
 // payload is the key and then, for each blob, its name, size and bytes.
 //===----------------------------------------------------------------------===//
 
+/// Against damage, not against forgery: a fast hash will do.
 static std::string checksum(llvm::StringRef payload) {
-  llvm::SHA256 hash;
-  hash.update(payload);
-  std::array<uint8_t, checksumBytes> sum = hash.final();
-  return std::string(sum.begin(), sum.end());
+  llvm::XXH128_hash_t hash =
+      llvm::xxh3_128bits(llvm::arrayRefFromStringRef(payload));
+  std::string sum(checksumBytes, '\0');
+  llvm::support::endian::write64le(sum.data(), hash.low64);
+  llvm::support::endian::write64le(sum.data() + 8, hash.high64);
+  return sum;
 }
 
 std::string gpu::encodeEntry(llvm::StringRef key, const CacheEntry &entry) {

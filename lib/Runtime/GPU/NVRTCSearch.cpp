@@ -19,6 +19,9 @@ namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
 static constexpr llvm::StringLiteral libraryName = "libnvrtc.so";
+/// Of the versions that are looked for.
+static constexpr int firstMajor = 12;
+static constexpr int lastMajor = 29;
 static constexpr llvm::StringLiteral builtinsName = "libnvrtc-builtins.so.";
 
 //===----------------------------------------------------------------------===//
@@ -140,8 +143,8 @@ static void findBuiltins(NVRTCFile &library, int major) {
 std::optional<NVRTCFile> gpu::inspectNVRTC(llvm::StringRef file) {
   llvm::SmallString<128> real;
   fs::file_status status;
-  if (fs::real_path(file, real) || fs::status(real, status) ||
-      status.type() != fs::file_type::regular_file)
+  if (!fs::exists(file) || fs::real_path(file, real) ||
+      fs::status(real, status) || status.type() != fs::file_type::regular_file)
     return std::nullopt;
   NVRTCFile found;
   found.path = real.str().str();
@@ -171,21 +174,21 @@ static std::string variable(const char *name) {
   return value ? value : "";
 }
 
-static std::string join(llvm::StringRef folder, llvm::StringRef below) {
+static std::string below(llvm::StringRef folder, const llvm::Twine &name) {
   llvm::SmallString<128> joined(folder);
-  path::append(joined, below);
+  path::append(joined, name);
   return joined.str().str();
 }
 
 /// The folders of a CUDA toolkit that may hold its libraries.
 static void addToolkit(llvm::StringRef root, std::vector<std::string> &to) {
-  to.push_back(join(root, "lib64"));
-  to.push_back(join(root, "lib"));
+  to.push_back(below(root, "lib64"));
+  to.push_back(below(root, "lib"));
 #if defined(__x86_64__)
-  to.push_back(join(root, "targets/x86_64-linux/lib"));
+  to.push_back(below(root, "targets/x86_64-linux/lib"));
 #elif defined(__aarch64__)
-  to.push_back(join(root, "targets/sbsa-linux/lib"));
-  to.push_back(join(root, "targets/aarch64-linux/lib"));
+  to.push_back(below(root, "targets/sbsa-linux/lib"));
+  to.push_back(below(root, "targets/aarch64-linux/lib"));
 #endif
 }
 
@@ -198,7 +201,7 @@ NVRTCPlaces NVRTCPlaces::fromEnvironment() {
       fs::getMainExecutable(nullptr, const_cast<char *>(&anchor));
   llvm::StringRef folder = path::parent_path(program);
   for (; !folder.empty(); folder = path::parent_path(folder))
-    places.folders.push_back(join(folder, "third_party/nvrtc/lib"));
+    places.folders.push_back(below(folder, "third_party/nvrtc/lib"));
 
   for (const char *name : {"CUDA_HOME", "CUDA_PATH"})
     if (std::string root = variable(name); !root.empty())
@@ -241,15 +244,11 @@ std::vector<NVRTCFile> gpu::findNVRTC(const NVRTCPlaces &places) {
     add(places.demanded);
     return found;
   }
+  // Names are tried, as listing the system's folders takes milliseconds.
   for (const std::string &folder : places.folders) {
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-      llvm::StringRef suffix = path::filename(at->path());
-      if (suffix.consume_front(libraryName) &&
-          (suffix.empty() || suffix.starts_with(".")))
-        add(at->path());
-    }
+    add(below(folder, libraryName));
+    for (int major = firstMajor; major <= lastMajor; ++major)
+      add(below(folder, libraryName + "." + llvm::Twine(major)));
   }
   return found;
 }

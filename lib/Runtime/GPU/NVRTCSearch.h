@@ -45,8 +45,9 @@ struct NVRTCPlaces {
   static NVRTCPlaces fromEnvironment();
 };
 
-/// The NVRTC libraries in these places, the newest first and among equals in
-/// the order of the places; those of unknown version last. A file reached on
+/// The NVRTC libraries in these places (libnvrtc.so and libnvrtc.so.MAJOR,
+/// which every installation has), the newest first and among equals in the
+/// order of the places; those of unknown version last. A file reached on
 /// several ways comes once.
 std::vector<NVRTCFile> findNVRTC(const NVRTCPlaces &places);
 

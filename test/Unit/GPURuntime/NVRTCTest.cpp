@@ -53,6 +53,7 @@ TEST_CASE("the newest NVRTC comes first") {
   scratch.write("b/libnvrtc.so.13", "b");
   scratch.write("b/libnvrtc-builtins.so.13.1", "");
   scratch.write("c/libnvrtc.so.12.6.85", "c");
+  scratch.link("libnvrtc.so.12.6.85", "c/libnvrtc.so.12");
   scratch.write("d/libnvrtc.so", "d");
   scratch.write("e/libnvrtc.so.13", "e");
   scratch.write("e/libnvrtc-builtins.so.13.1.80", "");
@@ -76,6 +77,7 @@ TEST_CASE("what is not NVRTC is not found") {
   scratch.write("libnvrtc_static.a", "");
   scratch.write("libnvrtc.so_old", "");
   scratch.write("libnvrtc.so.14/readme", "a folder");
+  scratch.write("libnvrtc.so.11", "too old");
   CHECK(findNVRTC(in({scratch.path()})).empty());
   CHECK_FALSE(inspectNVRTC(scratch / "none"));
 }
@@ -222,7 +224,8 @@ TEST_CASE("a library that cannot be used gives way to the next") {
   if (!nvrtc)
     return;
   Scratch scratch;
-  scratch.write("libnvrtc.so.99.9", "not a library");
+  scratch.write("libnvrtc.so.29", "not a library");
+  scratch.write("libnvrtc-builtins.so.29.0", "");
   llvm::Expected<std::unique_ptr<NVRTC>> opened =
       NVRTC::open(in({scratch.path(),
                       llvm::StringRef(nvrtc->path()).rsplit('/').first.str()}));
