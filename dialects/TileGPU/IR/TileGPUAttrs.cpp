@@ -91,7 +91,7 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int32_t> warps) {
   if (rank == 0)
     return emitError() << "expected bases of at least 1 coordinate, found 0";
-  if (lanes.size() != 5 * rank)
+  if (lanes.size() != size_t(5) * rank)
     return emitError() << "expected 5 bases of lanes, found "
                        << lanes.size() / rank;
   for (ArrayRef<int32_t> bases : {registers, lanes, warps})

@@ -224,7 +224,7 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
       if (slot && buffers.contains(buffer.getDefiningOp()))
         slot->set(readSlot);
     };
-    auto operand = [](MutableOperandRange range) -> OpOperand * {
+    auto operand = [](const MutableOperandRange &range) -> OpOperand * {
       return range.empty() ? nullptr : &range[0];
     };
     if (auto mma = dyn_cast<MMAOp>(op)) {
