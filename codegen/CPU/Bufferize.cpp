@@ -8,12 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/CPU/Bufferize.h"
 #include "codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
-#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Bufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -28,20 +28,6 @@ namespace tilec {
 #include "codegen/CPU/Passes.h.inc"
 
 namespace {
-
-/// memref.copy would become a call of a runtime function; this becomes loops.
-LogicalResult copyBuffer(OpBuilder &b, Location loc, Value from, Value to) {
-  auto type = cast<MemRefType>(to.getType());
-  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> loops(type.getRank(),
-                                         utils::IteratorType::parallel);
-  linalg::GenericOp::create(
-      b, loc, from, to, ArrayRef<AffineMap>{identity, identity}, loops,
-      [](OpBuilder &nested, Location loc, ValueRange lanes) {
-        linalg::YieldOp::create(nested, loc, lanes.front());
-      });
-  return success();
-}
 
 /// Gives every op that overwrites a fill its own, right before it. CSE has
 /// merged equal ones, but a fill is about to be made in the place of a result,
@@ -86,76 +72,114 @@ void separateEmptyTensors(func::FuncOp func) {
   }
 }
 
-/// Whether the only use of `value` that may write to its buffer is `writer`,
-/// and nobody reads it afterwards, unless that is the store at the end, which
-/// leaves it as it is.
-bool isOnlyWrittenBy(Value value, Operation *writer, Operation *store) {
-  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (user == writer)
-      return true;
-    auto op = dyn_cast<linalg::LinalgOp>(user);
-    bool isReader =
-        (op && op.isDpsInput(&use)) ||
-        isa<tensor::ExtractOp, bufferization::MaterializeInDestinationOp>(user);
-    Operation *here = writer->getBlock()->findAncestorOpInBlock(*user);
-    return isReader && here &&
-           (writer == store || here->isBeforeInBlock(writer));
-  });
+using Store = bufferization::MaterializeInDestinationOp;
+
+/// The memref that a destination is a view of. Where a branch chooses between a
+/// view of an argument and a buffer for what is cut off, the argument.
+Value rootOf(Value memref) {
+  Operation *op = memref.getDefiningOp();
+  if (!op)
+    return memref;
+  if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
+    return rootOf(view.getSource());
+  if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op))
+    return rootOf(metadata.getSource());
+  if (auto view = dyn_cast<ViewLikeOpInterface>(op))
+    return rootOf(view.getViewSource());
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned number = cast<OpResult>(memref).getResultNumber();
+    Value first = rootOf(branch.thenYield().getOperand(number));
+    return isa<BlockArgument>(first)
+               ? first
+               : rootOf(branch.elseYield().getOperand(number));
+  }
+  return memref;
 }
 
-/// Whether the value that `store` stores may be computed in its destination
-/// from the beginning. The destination must not be written unless the store is
-/// reached, nor after it.
-bool mayComputeInDestination(bufferization::MaterializeInDestinationOp store) {
-  Operation *writer = store;
-  for (Value value = store.getSource();
-       isOnlyWrittenBy(value, writer, store);) {
+/// Decides which values are computed in the place they are stored to from the
+/// beginning. Bufferization is told that nobody else knows that place, so it
+/// does not check what is decided here.
+class Destinations {
+public:
+  explicit Destinations(func::FuncOp func) : func(func) {
+    func.walk(
+        [&](Store store) { stores[rootOf(store.getDest())].push_back(store); });
+  }
+
+  /// Where a value must not be computed in its destination, puts a copy in
+  /// between, and that is made there.
+  void separate() {
+    func.walk([&](Store store) {
+      if (!store.getRestrict() || mayComputeIn(store))
+        return;
+      OpBuilder b(store);
+      store.getSourceMutable().set(
+          copyOf(b, store.getLoc(), store.getSource()));
+    });
+  }
+
+private:
+  bool mayComputeIn(Store store);
+
+  func::FuncOp func;
+  llvm::DenseMap<Value, SmallVector<Store>> stores;
+};
+
+/// Follows the stored value back, over the tensors that are overwritten on the
+/// way, to the tensor.empty it began as; all in one block, so that nothing is
+/// written unless the store is reached. Each of the tensors may be read until
+/// the next takes its place. The last is there as long as it is read, so no
+/// other store may come before that.
+bool Destinations::mayComputeIn(Store store) {
+  Block *block = store->getBlock();
+  Operation *writer = store, *lastReader = store;
+  for (Value value = store.getSource();;) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (user == writer)
+        continue;
+      auto op = dyn_cast<linalg::LinalgOp>(user);
+      bool isReader =
+          (op && op.isDpsInput(&use)) || isa<tensor::ExtractOp, Store>(user);
+      Operation *here = block->findAncestorOpInBlock(*user);
+      if (!isReader || !here ||
+          (writer != store && !here->isBeforeInBlock(writer)))
+        return false;
+      if (lastReader->isBeforeInBlock(here))
+        lastReader = here;
+    }
     auto result = dyn_cast<OpResult>(value);
-    if (!result || result.getOwner()->getBlock() != store->getBlock())
+    if (!result || result.getOwner()->getBlock() != block)
       return false;
-    writer = result.getOwner();
-    if (isa<tensor::EmptyOp>(writer))
-      return true;
-    if (auto op = dyn_cast<DestinationStyleOpInterface>(writer))
+    Operation *def = result.getOwner();
+    if (isa<tensor::EmptyOp>(def))
+      break;
+    if (auto op = dyn_cast<DestinationStyleOpInterface>(def))
       value = op.getTiedOpOperand(result)->get();
-    else if (auto loop = dyn_cast<scf::ForOp>(writer))
+    else if (auto loop = dyn_cast<scf::ForOp>(def))
       value = loop.getTiedLoopInit(result)->get();
     else
       return false;
+    writer = def;
   }
-  return false;
-}
-
-/// Where a value must not be computed in its destination, puts a copy in
-/// between, and that is made there.
-void separateDestinations(func::FuncOp func) {
-  func.walk([](bufferization::MaterializeInDestinationOp store) {
-    if (!store.getRestrict() || mayComputeInDestination(store))
-      return;
-    OpBuilder b(store);
-    Location loc = store.getLoc();
-    Value source = store.getSource();
-    auto type = cast<RankedTensorType>(source.getType());
-    Value own =
-        tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
-    AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-    SmallVector<utils::IteratorType> loops(type.getRank(),
-                                           utils::IteratorType::parallel);
-    auto copy = linalg::GenericOp::create(
-        b, loc, type, source, own, ArrayRef<AffineMap>{identity, identity},
-        loops, [](OpBuilder &nested, Location loc, ValueRange lanes) {
-          linalg::YieldOp::create(nested, loc, lanes.front());
-        });
-    store.getSourceMutable().set(copy.getResult(0));
+  return llvm::none_of(stores[rootOf(store.getDest())], [&](Store other) {
+    Operation *here = block->findAncestorOpInBlock(*other);
+    return other != store && here && !here->isBeforeInBlock(writer) &&
+           !lastReader->isBeforeInBlock(here);
   });
 }
 
 struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
   void runOnOperation() override {
     bufferization::OneShotBufferizationOptions options;
-    options.allowReturnAllocsFromLoops = false;
-    options.memCpyFn = copyBuffer;
+    // The analysis may say so; carryInPlace sees to it that no loop does.
+    options.allowReturnAllocsFromLoops = true;
+    // memref.copy would become a call of a runtime function; this becomes
+    // loops.
+    options.memCpyFn = [](OpBuilder &b, Location loc, Value from, Value to) {
+      copyInto(b, loc, from, to);
+      return success();
+    };
     options.unknownTypeConverterFn =
         [](TensorType type, Attribute space,
            const bufferization::BufferizationOptions &) -> BaseMemRefType {
@@ -168,13 +192,17 @@ struct BufferizePass : impl::CPUBufferizeBase<BufferizePass> {
         continue;
       separateFills(func);
       separateEmptyTensors(func);
-      separateDestinations(func);
+      Destinations(func).separate();
       if (failed(bufferization::eliminateEmptyTensors(rewriter, func)))
         return signalPassFailure();
     }
+    std::unique_ptr<bufferization::OneShotAnalysisState> analysis =
+        carryInPlace(getOperation(), options);
     bufferization::BufferizationState state;
-    if (failed(
-            bufferization::runOneShotBufferize(getOperation(), options, state)))
+    if (!analysis ||
+        failed(bufferization::insertTensorCopies(getOperation(), *analysis,
+                                                 state)) ||
+        failed(bufferization::bufferizeOp(getOperation(), options, state)))
       return signalPassFailure();
   }
 };

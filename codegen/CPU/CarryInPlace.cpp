@@ -1,18 +1,38 @@
 //===- CarryInPlace.cpp - Loop-carried tiles keep one buffer ----*- C++ -*-===//
 //
-// A tile that a loop carries lives in one buffer for all iterations if what an
-// iteration yields is where it began. Elementwise updates are so already; a
-// value that a branch chooses, or one that another carried tile held before, is
-// not. This pass puts copies where bufferization would otherwise have to give
-// up.
+// The invariant: whatever an scf.for yields for a tile that it carries is in
+// the buffer that the tile had when the iteration began. Without it a loop
+// would have to return buffers that it allocates.
 //
-// The copies for one loop are made in two rounds, so that exchanging two tiles
-// works: first every value that may share memory with a carried tile goes to a
-// tensor of its own, then every value to its place.
+// Two questions are kept apart.
+//
+// Is the result right? Yes, whatever is decided here: all that is added are
+// copies, as ops on tensors, and a copy has the elements of what it copies.
+// Bufferization sees them before it decides who may overwrite what.
+//
+// Does the invariant hold? That is not worked out here but read from the very
+// analysis that bufferization then follows. Where a yielded value may be in
+// another buffer, the tile is given the next of these remedies, and the
+// analysis is made anew:
+//
+//   1. If an scf.if chooses the value, or what it is written over: a copy into
+//      the tile in each of the branches that needs one. A branch that leaves
+//      the tile alone then costs nothing.
+//   2. A copy into the tile at the end of the iteration.
+//   3. The same, before all copies of remedy 2, and a copy out of the tile at
+//      the beginning, which all else uses instead of the tile. Outside, the
+//      tile begins as a copy, and a copy of the result is used.
+//
+// The third always works: the buffer is touched by its four copies and nothing
+// else, and no other tensor shares it. The first two can fail: of two tiles
+// that change places, one must be kept while it is overwritten; and tensors
+// that a branch or a select chooses between count as one, be it that one of
+// them is an argument, which nobody may overwrite. As each round gives at least
+// one tile its next remedy, the rounds come to an end.
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/CPU/Passes.h"
+#include "codegen/CPU/Bufferize.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -23,209 +43,224 @@ using namespace mlir;
 
 namespace tilec {
 
-#define GEN_PASS_DEF_CPUCARRYINPLACE
-#include "codegen/CPU/Passes.h.inc"
-
-namespace {
-
-/// The tensor whose buffer `value` is written to: follows ops that have the
-/// tensor they write to as an operand.
-Value placeOf(Value value) {
-  while (auto result = dyn_cast<OpResult>(value)) {
-    Operation *op = result.getOwner();
-    if (auto dps = dyn_cast<DestinationStyleOpInterface>(op)) {
-      value = dps.getTiedOpOperand(result)->get();
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      value = loop.getTiedLoopInit(result)->get();
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      unsigned i = result.getResultNumber();
-      Value first = placeOf(branch.thenYield().getOperand(i));
-      if (first != placeOf(branch.elseYield().getOperand(i)))
-        return value;
-      value = first;
-    } else {
-      break;
-    }
-  }
-  return value;
-}
-
-/// Whether `user` is done with a value when `writer` begins to overwrite it.
-bool isDoneBefore(Operation *user, Operation *writer) {
-  for (Operation *op = writer; op; op = op->getParentOp()) {
-    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
-    if (!here)
-      continue;
-    if (here != op)
-      return here->isBeforeInBlock(op);
-    // Both inside: in one of the branches each, or who knows.
-    auto branch = dyn_cast<scf::IfOp>(op);
-    return branch &&
-           branch.getThenRegion().isAncestor(user->getParentRegion()) !=
-               branch.getThenRegion().isAncestor(writer->getParentRegion());
-  }
-  return false;
-}
-
-/// Whether `writer`, which has `value` as the tensor to write to, may overwrite
-/// it: nobody reads it later, nor meanwhile at another position.
-bool mayOverwrite(Value value, Operation *writer) {
-  unsigned uses = 0;
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (user != writer) {
-      if (!isDoneBefore(user, writer))
-        return false;
-      continue;
-    }
-    auto op = dyn_cast<linalg::LinalgOp>(writer);
-    if (!op || !op.isDpsInput(&use)) {
-      if (++uses > 1)
-        return false;
-    } else if (op.getNumParallelLoops() != op.getNumLoops() ||
-               llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
-                 return init.get() == value &&
-                        op.getMatchingIndexingMap(&init) !=
-                            op.getMatchingIndexingMap(&use);
-               })) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// Whether `value` will be in the buffer of `tile` without any copy.
-bool endsUpIn(Value value, Value tile) {
-  if (value == tile)
-    return true;
-  auto result = dyn_cast<OpResult>(value);
-  if (!result)
-    return false;
-  Operation *op = result.getOwner();
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    unsigned i = result.getResultNumber();
-    return endsUpIn(branch.thenYield().getOperand(i), tile) &&
-           endsUpIn(branch.elseYield().getOperand(i), tile);
-  }
-  Value before;
-  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
-    before = dps.getTiedOpOperand(result)->get();
-  else if (auto loop = dyn_cast<scf::ForOp>(op))
-    before = loop.getTiedLoopInit(result)->get();
-  return before && mayOverwrite(before, op) && endsUpIn(before, tile);
-}
-
-/// A copy of `from`, in the buffer of `to`.
 Value copyInto(OpBuilder &b, Location loc, Value from, Value to) {
-  auto type = cast<RankedTensorType>(from.getType());
+  auto type = cast<ShapedType>(to.getType());
   AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> loops(type.getRank(),
                                          utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, loc, type, from, to, ArrayRef<AffineMap>{identity, identity},
-             loops,
-             [](OpBuilder &nested, Location loc, ValueRange lanes) {
-               linalg::YieldOp::create(nested, loc, lanes.front());
-             })
-      .getResult(0);
+  SmallVector<Type, 1> results;
+  if (isa<RankedTensorType>(type))
+    results.push_back(type);
+  auto copy = linalg::GenericOp::create(
+      b, loc, results, from, to, ArrayRef<AffineMap>{identity, identity}, loops,
+      [](OpBuilder &nested, Location loc, ValueRange lanes) {
+        linalg::YieldOp::create(nested, loc, lanes.front());
+      });
+  return results.empty() ? Value() : copy.getResult(0);
 }
 
-/// Whether `user` runs after `op` within one iteration of the loops around
-/// both.
-bool runsAfter(Operation *user, Operation *op) {
-  for (; op && !isa<scf::ForOp>(op->getParentOp()); op = op->getParentOp())
-    if (op->getBlock()->findAncestorOpInBlock(*user))
-      break;
-  Operation *here = op ? op->getBlock()->findAncestorOpInBlock(*user) : nullptr;
-  return here && op->isBeforeInBlock(here);
+Value copyOf(OpBuilder &b, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value own =
+      tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  return copyInto(b, loc, tensor, own);
 }
 
-/// Whether `tile`, or a value that was written in its place, is needed after
-/// `op`, or is a result of it other than result `number`.
-bool isNeededAfter(Value tile, scf::IfOp op, unsigned number) {
-  return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (runsAfter(user, op))
-      return true;
-    if (auto dps = dyn_cast<DestinationStyleOpInterface>(user))
-      return dps.isDpsInit(&use) &&
-             isNeededAfter(dps.getTiedOpResult(&use), op, number);
-    if (auto loop = dyn_cast<scf::ForOp>(user))
-      return llvm::is_contained(loop.getInits(), tile) &&
-             isNeededAfter(loop.getTiedLoopResult(&use), op, number);
-    auto branch = dyn_cast<scf::IfOp>(user->getParentOp());
-    if (!branch || !isa<scf::YieldOp>(user))
-      return false;
-    if (branch == op)
-      return use.getOperandNumber() != number;
-    return isNeededAfter(branch.getResult(use.getOperandNumber()), op, number);
+namespace {
+
+using bufferization::OneShotAnalysisState;
+
+/// A tile that a loop carries, and what has been done for it so far.
+struct CarriedTile {
+  enum Remedy { None, InBranches, AtEnd, Apart } remedy = None;
+  /// Remedy 1: the copies in branches.
+  SmallVector<Operation *> inBranches;
+  /// Remedies 2 and 3: the copy at the end.
+  linalg::GenericOp atEnd;
+};
+
+class Carrier {
+public:
+  explicit Carrier(ModuleOp module) : module(module) {}
+
+  /// Gives the misplaced tiles of each loop in which no other loop has any
+  /// their next remedy. Sets `changed` if there were some.
+  LogicalResult step(const OneShotAnalysisState &state, bool &changed);
+
+private:
+  LogicalResult applyNext(scf::ForOp loop, unsigned number,
+                          const OneShotAnalysisState &state);
+  bool copyInBranches(OpOperand &operand, Value tile, CarriedTile &known,
+                      const OneShotAnalysisState &state);
+  void copyAtEnd(scf::ForOp loop, unsigned number);
+  void setApart(scf::ForOp loop, unsigned number);
+
+  ModuleOp module;
+  llvm::DenseMap<Operation *, SmallVector<CarriedTile>> loops;
+};
+
+/// Whether what the loop yields for a tile is in the tile's buffer, and in no
+/// buffer from outside of the body, which bufferization would separate by
+/// another copy.
+bool staysInPlace(scf::ForOp loop, unsigned number,
+                  const OneShotAnalysisState &state) {
+  BlockArgument tile = loop.getRegionIterArg(number);
+  Value yielded = loop.getYieldedValues()[number];
+  if (!state.areEquivalentBufferizedValues(yielded, tile))
+    return false;
+  bool isShared = false;
+  Region &body = loop.getRegion();
+  state.applyOnAliases(yielded, [&](Value alias) {
+    bool isInside = isa<BlockArgument>(alias)
+                        ? body.isProperAncestor(alias.getParentRegion())
+                        : body.isAncestor(alias.getParentRegion());
+    isShared |= alias != tile && !isInside;
   });
+  return !isShared;
 }
 
-/// Makes the yielded `operand` end up in the buffer of the carried `tile`, if
-/// that takes no copy of the whole: lets the branches of an scf.if do it.
-bool placeInBranches(OpOperand &operand, BlockArgument tile) {
-  auto branch = operand.get().getDefiningOp<scf::IfOp>();
-  if (!branch || branch->getBlock() != operand.getOwner()->getBlock() ||
-      !operand.get().hasOneUse())
+LogicalResult Carrier::applyNext(scf::ForOp loop, unsigned number,
+                                 const OneShotAnalysisState &state) {
+  SmallVector<CarriedTile> &tiles = loops[loop];
+  tiles.resize(loop.getNumRegionIterArgs());
+  CarriedTile &known = tiles[number];
+  switch (known.remedy) {
+  case CarriedTile::None:
+    known.remedy = CarriedTile::InBranches;
+    if (copyInBranches(loop.getBody()->getTerminator()->getOpOperand(number),
+                       loop.getRegionIterArg(number), known, state))
+      return success();
+    [[fallthrough]];
+  case CarriedTile::InBranches:
+    known.remedy = CarriedTile::AtEnd;
+    for (Operation *copy : known.inBranches) {
+      copy->getResult(0).replaceAllUsesWith(copy->getOperand(0));
+      copy->erase();
+    }
+    copyAtEnd(loop, number);
+    return success();
+  case CarriedTile::AtEnd:
+    known.remedy = CarriedTile::Apart;
+    setApart(loop, number);
+    return success();
+  case CarriedTile::Apart:
+    return loop.emitOpError("carries tile ")
+           << number << ", for which no buffer of its own was found";
+  }
+  llvm_unreachable("unknown remedy");
+}
+
+/// The branch in the block of `operand` that chooses its value, or else what it
+/// is written over.
+OpResult chosenFor(OpOperand &operand) {
+  Block *block = operand.getOwner()->getBlock();
+  auto result = dyn_cast<OpResult>(operand.get());
+  while (result && result.getOwner()->getBlock() == block) {
+    Operation *op = result.getOwner();
+    if (isa<scf::IfOp>(op))
+      return result;
+    Value before;
+    if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+      before = dps.getTiedOpOperand(result)->get();
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      before = loop.getTiedLoopInit(result)->get();
+    result = dyn_cast_if_present<OpResult>(before);
+  }
+  return {};
+}
+
+/// Remedy 1 for an operand of a yield. False if there is no branch to copy in.
+bool Carrier::copyInBranches(OpOperand &operand, Value tile, CarriedTile &known,
+                             const OneShotAnalysisState &state) {
+  OpResult chosen = chosenFor(operand);
+  if (!chosen)
     return false;
-  unsigned i = cast<OpResult>(operand.get()).getResultNumber();
-  if (isNeededAfter(tile, branch, i))
-    return false;
+  auto branch = cast<scf::IfOp>(chosen.getOwner());
   for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()}) {
-    OpOperand &inner = yield->getOpOperand(i);
-    Value place = placeOf(inner.get());
-    if (endsUpIn(inner.get(), tile) || placeInBranches(inner, tile))
+    OpOperand &inner = yield->getOpOperand(chosen.getResultNumber());
+    if (state.areEquivalentBufferizedValues(inner.get(), tile) ||
+        copyInBranches(inner, tile, known, state))
       continue;
     OpBuilder b(yield);
-    Value from = inner.get();
-    // It may share memory with a tile that is carried too.
-    if (isa<BlockArgument>(place) || place.getDefiningOp<scf::IfOp>()) {
-      auto type = cast<RankedTensorType>(from.getType());
-      Value own = tensor::EmptyOp::create(b, yield.getLoc(), type.getShape(),
-                                          type.getElementType());
-      from = copyInto(b, yield.getLoc(), from, own);
-    }
-    inner.set(copyInto(b, yield.getLoc(), from, tile));
+    Value copy = copyInto(b, yield.getLoc(), inner.get(), tile);
+    inner.set(copy);
+    known.inBranches.push_back(copy.getDefiningOp());
   }
   return true;
 }
 
-void carryInPlace(scf::ForOp loop) {
+/// A copy into the tile, after all copies there are.
+void Carrier::copyAtEnd(scf::ForOp loop, unsigned number) {
   Operation *yield = loop.getBody()->getTerminator();
-  SmallVector<unsigned> misplaced;
-  for (auto [i, tile] : llvm::enumerate(loop.getRegionIterArgs())) {
-    OpOperand &operand = yield->getOpOperand(i);
-    if (isa<RankedTensorType>(tile.getType()) &&
-        !endsUpIn(operand.get(), tile) && !placeInBranches(operand, tile))
-      misplaced.push_back(i);
-  }
   OpBuilder b(yield);
-  for (unsigned i : misplaced) {
-    Value value = yield->getOperand(i);
-    Value place = placeOf(value);
-    Operation *def = value.getDefiningOp();
-    bool mayShare = isa<BlockArgument>(place) ||
-                    place.getDefiningOp<scf::IfOp>() || !def ||
-                    def->getBlock() != loop.getBody();
-    if (!mayShare)
-      continue;
-    auto type = cast<RankedTensorType>(value.getType());
-    Value own = tensor::EmptyOp::create(b, yield->getLoc(), type.getShape(),
-                                        type.getElementType());
-    yield->setOperand(i, copyInto(b, yield->getLoc(), value, own));
-  }
-  for (unsigned i : misplaced)
-    yield->setOperand(i, copyInto(b, yield->getLoc(), yield->getOperand(i),
-                                  loop.getRegionIterArg(i)));
+  Value copy = copyInto(b, yield->getLoc(), yield->getOperand(number),
+                        loop.getRegionIterArg(number));
+  yield->setOperand(number, copy);
+  loops[loop][number].atEnd = copy.getDefiningOp<linalg::GenericOp>();
 }
 
-struct CarryInPlacePass : impl::CPUCarryInPlaceBase<CarryInPlacePass> {
-  void runOnOperation() override {
-    // Inner loops first: then their results are where they began.
-    getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
-  }
-};
+/// Remedy 3, after remedy 2.
+void Carrier::setApart(scf::ForOp loop, unsigned number) {
+  Location loc = loop.getLoc();
+  BlockArgument tile = loop.getRegionIterArg(number);
+  linalg::GenericOp atEnd = loops[loop][number].atEnd;
+  for (CarriedTile &other : loops[loop])
+    if (other.remedy == CarriedTile::AtEnd &&
+        other.atEnd->isBeforeInBlock(atEnd))
+      atEnd->moveBefore(other.atEnd);
+
+  OpBuilder b(loop);
+  OpOperand &init = loop.getInitArgsMutable()[number];
+  init.set(copyOf(b, loc, init.get()));
+  b.setInsertionPointToStart(loop.getBody());
+  Value before = copyOf(b, loc, tile);
+  tile.replaceAllUsesExcept(before, before.getDefiningOp());
+  atEnd.setDpsInitOperand(0, tile);
+  b.setInsertionPointAfter(loop);
+  Value result = loop.getResult(number);
+  Value after = copyOf(b, loc, result);
+  result.replaceAllUsesExcept(after, after.getDefiningOp());
+}
+
+LogicalResult Carrier::step(const OneShotAnalysisState &state, bool &changed) {
+  changed = false;
+  llvm::SmallPtrSet<Operation *, 8> outer;
+  WalkResult walked = module.walk([&](scf::ForOp loop) -> WalkResult {
+    if (outer.contains(loop))
+      return WalkResult::advance();
+    SmallVector<unsigned> misplaced;
+    for (auto [i, tile] : llvm::enumerate(loop.getRegionIterArgs()))
+      if (isa<RankedTensorType>(tile.getType()) &&
+          !staysInPlace(loop, i, state))
+        misplaced.push_back(i);
+    if (misplaced.empty())
+      return WalkResult::advance();
+    changed = true;
+    for (Operation *op = loop->getParentOp(); op; op = op->getParentOp())
+      outer.insert(op);
+    for (unsigned i : misplaced)
+      if (failed(applyNext(loop, i, state)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
 
 } // namespace
+
+std::unique_ptr<OneShotAnalysisState>
+carryInPlace(ModuleOp module,
+             const bufferization::OneShotBufferizationOptions &options) {
+  Carrier carrier(module);
+  while (true) {
+    auto state = std::make_unique<OneShotAnalysisState>(module, options);
+    bool changed;
+    if (failed(bufferization::analyzeOp(module, *state)) ||
+        failed(carrier.step(*state, changed)))
+      return nullptr;
+    if (!changed)
+      return state;
+  }
+}
+
 } // namespace tilec

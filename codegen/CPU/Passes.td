@@ -42,31 +42,24 @@ def CPUReuseOperands : Pass<"cpu-reuse-operands", "::mlir::func::FuncOp"> {
   }];
 }
 
-def CPUCarryInPlace : Pass<"cpu-carry-in-place", "::mlir::func::FuncOp"> {
-  let summary = "keeps every tile that a loop carries in one buffer";
-  let description = [{
-    A tile that scf.for yields is made to end up in the buffer of the tile it
-    began as, by copies where nothing else does it. Bufferization refuses loops
-    that carry anything else.
-
-    Before: `%r = scf.for ... iter_args(%x = %x0) { %y = scf.if %c -> ... {
-    yield %new } else { yield %x }; yield %y }`.
-    After: the first branch yields a copy of `%new` into `%x`.
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 def CPUBufferize : Pass<"cpu-bufferize", "::mlir::ModuleOp"> {
   let summary = "one-shot bufferization with the options this target needs";
   let description = [{
     Buffers never leave the loop body they are allocated in, copies are
     linalg.generic, and a tensor without a buffer gets the identity layout.
+
+    A tile that scf.for carries keeps its buffer. Where the value yielded for it
+    would be in another, a copy brings it there, in a branch if one chooses it:
+
+    Before: `%r = scf.for ... iter_args(%x = %x0) { %y = scf.if %c -> ... {
+    yield %new } else { yield %x }; yield %y }`.
+    Then: the first branch yields a copy of `%new` into `%x`.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def CPUOrderLoops : Pass<"cpu-order-loops", "::mlir::func::FuncOp"> {

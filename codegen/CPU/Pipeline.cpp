@@ -44,8 +44,6 @@ static void addBufferStage(OpPassManager &pm) {
   // Last before bufferization: an operand that is overwritten looks like an
   // output to every other pass, and fusion gives way to outputs.
   pm.nest<func::FuncOp>().addPass(createCPUReuseOperands());
-  // After it, since an op in place needs no copy.
-  pm.nest<func::FuncOp>().addPass(createCPUCarryInPlace());
   pm.addPass(createCPUBufferize());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   // Folds casts of memrefs into the linalg ops, which then see the real

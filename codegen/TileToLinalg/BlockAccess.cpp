@@ -13,9 +13,10 @@
 // A store mirrors this. What computes the tile shall write to its place in the
 // view directly, so the place is offered as the destination: the block, or if
 // it is cut off a buffer of which the valid part is then copied. The offer is
-// `materialize_in_destination ... restrict`. Writing happens where the value is
-// computed then, before the store, which nobody can see as long as it is the
-// only store to that argument and the argument is never read.
+// `materialize_in_destination ... restrict`. Writing may happen where the value
+// is computed then, before the store. Nobody can see that as long as the
+// argument is never read and no other program writes these elements; whether
+// another store of this program is in between, Bufferize.cpp finds out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -213,6 +214,34 @@ void KernelLowering::lower(tile::LoadOp op) {
   toTensor(memory, /*writable=*/false);
 }
 
+bool KernelLowering::isOwn(tile::StoreOp op) const {
+  // The dimensions at whose beginning a program's tile is, or that it is at one
+  // position of, with the number of positions written.
+  SmallVector<std::pair<Value, int64_t>> begins;
+  auto add = [&](Value position, int64_t extent) {
+    while (auto cast = position.getDefiningOp<arith::IndexCastOp>()) {
+      Type from = cast.getIn().getType();
+      if (!from.isIndex() && !from.isInteger(64))
+        break;
+      position = cast.getIn();
+    }
+    begins.emplace_back(position, extent);
+  };
+  for (Value position : views.at(op.getView()).fixed)
+    add(position, 1);
+  ArrayRef<int64_t> dims = op.getDims();
+  auto shape = cast<RankedTensorType>(op.getValue().getType()).getShape();
+  for (auto [d, position] : llvm::enumerate(op.getIndices())) {
+    const auto *axis = llvm::find(dims, int64_t(d));
+    add(position, axis == dims.end() ? 1 : shape[axis - dims.begin()]);
+  }
+  return llvm::all_of(programAxes, [&](const ProgramAxis &axis) {
+    return llvm::any_of(begins, [&](const auto &begin) {
+      return begin.first == axis.position && begin.second <= axis.step;
+    });
+  });
+}
+
 void KernelLowering::lower(tile::StoreOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   TileBlock block = blockOf(op.getView(), op.getIndices(), op.getValid(),
@@ -222,9 +251,8 @@ void KernelLowering::lower(tile::StoreOp op) {
   int64_t rank = type.getRank();
 
   // Computing in place along a large stride is slower than copying once.
-  bool direct = block.view.access == tile::Access::Out &&
-                storeCounts[block.view.argument] == 1 && !block.neverFull &&
-                (rank == 0 || block.unitAxis() == rank - 1);
+  bool direct = block.view.access == tile::Access::Out && isOwn(op) &&
+                !block.neverFull && (rank == 0 || block.unitAxis() == rank - 1);
   auto materialize = [&](Value tensor, Value memref, bool restrict) {
     auto made = bufferization::MaterializeInDestinationOp::create(
         b, loc, tensor, memref);

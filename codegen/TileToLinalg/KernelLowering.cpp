@@ -36,7 +36,6 @@ LogicalResult KernelLowering::run() {
 
 /// Everything this lowering cannot do is found here, before any change.
 LogicalResult KernelLowering::check() {
-  storeCounts.assign(kernel.getNumArguments(), 0);
   auto argumentOf = [&](Value view) {
     while (auto slice = view.getDefiningOp<tile::SliceOp>())
       view = slice.getView();
@@ -56,8 +55,6 @@ LogicalResult KernelLowering::check() {
         if (!argument || argument.getOwner() != &kernel.getBody().front())
           return op->emitOpError("takes a view that is neither an argument of "
                                  "the kernel nor a slice of one");
-        if (isa<tile::StoreOp>(op))
-          ++storeCounts[argument.getArgNumber()];
       }
     return WalkResult::advance();
   });
@@ -243,6 +240,8 @@ LogicalResult KernelLowering::lowerGrid() {
   body->getTerminator()->erase();
   for (auto [from, to] : llvm::zip_equal(body->getArguments(), positions))
     from.replaceAllUsesWith(to);
+  for (auto [position, step] : llvm::zip_equal(positions, steps))
+    programAxes.push_back({position, getConstantIntValue(step).value_or(0)});
   loop.getBody()->getOperations().splice(
       loop.getBody()->getTerminator()->getIterator(), body->getOperations());
   grid.erase();
@@ -326,10 +325,12 @@ void KernelLowering::lower(tile::SliceOp op) {
   slice.sizes.clear();
   slice.strides.clear();
   for (unsigned d = 0; d < from.rank(); ++d)
-    if (!llvm::is_contained(op.getDims(), int64_t(d)))
-      slice.offset =
-          add(slice.offset,
-              multiply(getAsOpFoldResult(op.getIndices()[d]), from.strides[d]));
+    if (!llvm::is_contained(op.getDims(), int64_t(d))) {
+      Value position = op.getIndices()[d];
+      slice.fixed.push_back(position);
+      slice.offset = add(
+          slice.offset, multiply(getAsOpFoldResult(position), from.strides[d]));
+    }
   for (int64_t d : op.getDims()) {
     slice.sizes.push_back(from.sizes[d]);
     slice.strides.push_back(from.strides[d]);

@@ -36,6 +36,8 @@ struct LoweredView {
   mlir::Value base;
   mlir::OpFoldResult offset;
   llvm::SmallVector<mlir::OpFoldResult> sizes, strides;
+  /// The positions of the argument's dimensions that slices have fixed.
+  llvm::SmallVector<mlir::Value> fixed;
   /// If given and false, the view is empty.
   mlir::Value predicate;
   mlir::tile::Access access;
@@ -94,6 +96,8 @@ private:
   mlir::Value blockOrBuffer(const TileBlock &block, mlir::Value buffer,
                             llvm::function_ref<void()> prepare);
   void lower(mlir::tile::LoadOp op);
+  /// Whether no other program writes an element that the store writes.
+  bool isOwn(mlir::tile::StoreOp op) const;
   void lower(mlir::tile::StoreOp op);
   void lower(mlir::tile::AtomicAddOp op);
   void emitAtomicAdd(mlir::Value value, mlir::Value memref,
@@ -175,8 +179,13 @@ private:
   mlir::func::FuncOp func;
   mlir::Value context;
   llvm::DenseMap<mlir::Value, LoweredView> views;
-  /// How many tile.store ops each argument has.
-  llvm::SmallVector<unsigned> storeCounts;
+  /// An axis of the grid: where a program's tiles along it begin, and how far
+  /// the next program's are from there, 0 if that is not known.
+  struct ProgramAxis {
+    mlir::Value position;
+    int64_t step;
+  };
+  llvm::SmallVector<ProgramAxis> programAxes;
 };
 
 } // namespace tilec

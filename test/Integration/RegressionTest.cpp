@@ -7,6 +7,7 @@
 
 #include "test/Integration/Harness.h"
 
+#include <array>
 #include <cmath>
 
 using namespace tilec;
@@ -118,4 +119,134 @@ TEST_CASE("regressions: reductions of all lengths", "[regression]") {
     expectExact(Y, [&](Index i) { return find(i[0], 1); });
     expectExact(Z, [&](Index i) { return find(i[0], -1); });
   }
+}
+
+TEST_CASE("regressions: tiles that change places", "[regression]") {
+  for (int64_t n : {0, 1, 2, 5})
+    for (int64_t m : {0, 1, 2}) {
+      Launch launch("regressions.tile", "circle");
+      Tensor &X = launch.in("X", {37}, row, integers());
+      launch.scalarInt("n", n);
+      launch.scalarInt("m", m);
+      Tensor &U = launch.out("U", {37});
+      Tensor &V = launch.out("V", {37});
+      Tensor &W = launch.out("W", {37});
+      launch.run();
+      auto expected = [&](int64_t x) {
+        std::array<double, 3> tile = {X(x), X(x) * 2, X(x) + 5};
+        for (int64_t i = 0; i < n; ++i) {
+          tile = {tile[1], tile[2], tile[0] + 1};
+          if (m % 2)
+            std::swap(tile[0], tile[1]);
+        }
+        return tile;
+      };
+      expectExact(U, [&](Index i) { return expected(i[0])[0]; });
+      expectExact(V, [&](Index i) { return expected(i[0])[1]; });
+      expectExact(W, [&](Index i) { return expected(i[0])[2]; });
+    }
+}
+
+TEST_CASE("regressions: arguments in carried tiles", "[regression]") {
+  for (int64_t n : {0, 1, 2, 3, 6}) {
+    Launch chosen("regressions.tile", "argument_chosen");
+    Tensor &X = chosen.in("X", {37}, row, integers());
+    chosen.scalarInt("n", n);
+    Tensor &U = chosen.out("U", {37});
+    Tensor &V = chosen.out("V", {37});
+    chosen.run();
+    auto expected = [&](int64_t x) {
+      double a = 0, s = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        double old = a;
+        a = i == 1 ? X(x) : s;
+        s += old + 1;
+      }
+      return std::array<double, 2>{a, s};
+    };
+    expectExact(U, [&](Index i) { return expected(i[0])[0]; });
+    expectExact(V, [&](Index i) { return expected(i[0])[1]; });
+
+    Launch changed("regressions.tile", "argument_changed");
+    Tensor &Z = changed.in("X", {37}, row, integers());
+    changed.scalarInt("n", n);
+    Tensor &R = changed.out("U", {37});
+    Tensor &C = changed.inout("V", {37}, row, integers());
+    changed.run();
+    expectExact(R, [&](Index x) {
+      double a = 0;
+      for (int64_t i = 0; i < n; ++i)
+        a = (i % 2 ? a : Z(x[0])) * 2 + 1;
+      return a;
+    });
+    expectExact(C, [&](Index x) { return C(x[0]) + double((n + 1) / 2); });
+
+    for (bool p : {false, true}) {
+      Launch either("regressions.tile", "result_or_argument");
+      Tensor &T = either.in("X", {37}, row, integers());
+      either.scalarInt("n", n);
+      either.scalarInt("p", p);
+      Tensor &E = either.out("U", {37});
+      either.run();
+      expectExact(E, [&](Index x) {
+        double a = 0;
+        for (int64_t i = 0; i < n; ++i)
+          a = a + (i > 2 ? T(x[0]) : a) + T(x[0]);
+        return p ? T(x[0]) : a;
+      });
+    }
+  }
+}
+
+TEST_CASE("regressions: loads and stores in turns", "[regression]") {
+  for (int64_t n : {0, 1, 2, 5}) {
+    Launch launch("regressions.tile", "in_turns");
+    Tensor &X = launch.in("X", {37}, row, integers());
+    launch.scalarInt("n", n);
+    Tensor &Y = launch.inout("Y", {5, 37}, row, integers());
+    launch.run();
+    expectExact(Y, [&](Index at) {
+      double a = X(at[1]), b = X(at[1]) * 2, y[5];
+      for (int64_t k = 0; k < 5; ++k)
+        y[k] = Y(k, at[1]);
+      for (int64_t i = 0; i < n; ++i) {
+        y[0] = a;
+        y[1] = b;
+        double t = a;
+        a = b;
+        b = t + y[0];
+        y[2] = a;
+        if (i % 2 == 1)
+          a = y[1];
+      }
+      y[3] = a;
+      y[4] = b;
+      return y[at[0]];
+    });
+  }
+
+  Launch twice("regressions.tile", "stored_twice");
+  Tensor &X = twice.in("X", {77}, row, integers());
+  Tensor &Y = twice.out("Y", {77});
+  Tensor &Z = twice.out("Z", {77});
+  twice.run();
+  expectExact(Y, [&](Index i) { return X(i[0]) + 1; });
+  expectExact(Z, [&](Index i) { return 3 * X(i[0]); });
+}
+
+TEST_CASE("regressions: programs that store to one place", "[regression]") {
+  constexpr int64_t B = 16, N = 500, n = 200;
+  Launch launch("regressions.tile", "shared_rows");
+  launch.scalarInt("n", n);
+  Tensor &Y = launch.out("Y", {2, N});
+  launch.in("X", {B}, row, integers());
+  launch.run();
+  for (int64_t c : {0, 1})
+    for (int64_t i = 0; i < N; ++i) {
+      // The number of the program, from 1, if its sum was complete.
+      double number = Y.result(c, i) / n;
+      REQUIRE(number == std::floor(number));
+      REQUIRE((number >= 1 && number <= B));
+      REQUIRE((int64_t(number) - 1) % 2 == c);
+    }
 }

@@ -86,10 +86,11 @@ tile.kernel @inout(%X: !tile.view<16xf32> {tile.name = "X",
   tile.return
 }
 
-// Of two stores to an argument none may run ahead.
+// Both of two stores to an argument offer their place; whether the values can be
+// computed there is a matter of bufferization.
 
 // CHECK-LABEL: func.func @twice.run(
-// CHECK-COUNT-2: bufferization.materialize_in_destination %{{.*}} in writable
+// CHECK-COUNT-2: bufferization.materialize_in_destination %{{.*}} in restrict writable
 tile.kernel @twice(%X: !tile.view<16xf32> {tile.name = "X",
                      tile.unit_stride = 0 : i64,
                      tile.access = #tile.access<out>}) {
@@ -98,6 +99,56 @@ tile.kernel @twice(%X: !tile.view<16xf32> {tile.name = "X",
   %one = arith.constant dense<1.0> : tensor<16xf32>
   tile.store %zero, %X[%c0] dims [0] : tensor<16xf32>, !tile.view<16xf32>
   tile.store %one, %X[%c0] dims [0] : tensor<16xf32>, !tile.view<16xf32>
+  tile.return
+}
+
+// A program's own elements are those at its position: of the row and of the
+// tile. Where others may write too, nothing but the result may be seen.
+
+// CHECK-LABEL: func.func @own.run(
+// CHECK:         bufferization.materialize_in_destination %{{.*}} in restrict writable
+tile.kernel @own(%X: !tile.view<?x?xf32> {tile.name = "X",
+                   tile.unit_stride = 1 : i64,
+                   tile.access = #tile.access<out>}) {
+  %M = tile.dim %X, 0 : !tile.view<?x?xf32>
+  %N = tile.dim %X, 1 : !tile.view<?x?xf32>
+  scf.forall (%m, %n) = (0, 0) to (%M, %N) step (1, 16) {
+    %c0 = arith.constant 0 : index
+    %v = tile.valid %n to %N size 16
+    %row = tile.slice %X[%m, %c0] dims [1]
+        : !tile.view<?x?xf32> -> !tile.view<?xf32>
+    %zero = arith.constant dense<0.0> : tensor<16xf32>
+    tile.store %zero, %row[%n] dims [0] valid [%v]
+        : tensor<16xf32>, !tile.view<?xf32>
+  }
+  tile.return
+}
+
+// CHECK-LABEL: func.func @shared.run(
+// CHECK:         bufferization.materialize_in_destination %{{.*}} in writable
+// CHECK:         bufferization.materialize_in_destination %{{.*}} in writable
+// CHECK:         bufferization.materialize_in_destination %{{.*}} in writable
+tile.kernel @shared(%X: !tile.view<?x16xf32> {tile.name = "X",
+                      tile.unit_stride = 1 : i64,
+                      tile.access = #tile.access<out>},
+                    %Y: !tile.view<?xf32> {tile.name = "Y",
+                      tile.unit_stride = 0 : i64,
+                      tile.access = #tile.access<out>}) {
+  %M = tile.dim %X, 0 : !tile.view<?x16xf32>
+  scf.forall (%m, %n) = (0, 0) to (%M, %M) step (1, 8) {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %zero = arith.constant dense<0.0> : tensor<16xf32>
+    // A position that several programs compute.
+    %half = arith.divui %m, %c2 : index
+    tile.store %zero, %X[%half, %c0] dims [1]
+        : tensor<16xf32>, !tile.view<?x16xf32>
+    // No position at all of the grid's second axis.
+    tile.store %zero, %X[%m, %c0] dims [1]
+        : tensor<16xf32>, !tile.view<?x16xf32>
+    // Tiles that reach into the next program's.
+    tile.store %zero, %Y[%n] dims [0] : tensor<16xf32>, !tile.view<?xf32>
+  }
   tile.return
 }
 

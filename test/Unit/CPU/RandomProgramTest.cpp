@@ -49,6 +49,9 @@ struct Op {
   std::vector<Op> bodies[2];
   std::vector<int> results, arguments, yields[2];
   int trips = 0;
+  /// The loop: its own number, or for If the one of the loop in whose even
+  /// iterations the first branch is taken; -1 if the flag decides.
+  int loop = -1;
   int slice = 0; // Load and Store.
   std::string array;
 };
@@ -66,7 +69,7 @@ public:
       load(ops, visible, "X");
     load(ops, visible, "Y");
     fillBlock(ops, visible, 12, 0);
-    // Each out argument is stored once, which makes it a destination.
+    // What is stored to an out argument may be computed in its place.
     for (const char *array : {"P", "Q"})
       for (int tries = 0; tries < 50; ++tries) {
         int value = pick(visible);
@@ -130,8 +133,12 @@ private:
 
   void addStore(std::vector<Op> &ops, const std::vector<int> &visible) {
     int value = pick(visible);
-    if (tile(value).m == rows && tile(value).n == columns)
+    if (tile(value).m != rows || tile(value).n != columns)
+      return;
+    if (below(3))
       ops.push_back(store("Y", below(slices), value));
+    else
+      ops.push_back(store(below(2) ? "P" : "Q", 0, value));
   }
 
   void addPlain(std::vector<Op> &ops, std::vector<int> &visible);
@@ -140,6 +147,8 @@ private:
 
   std::mt19937 random;
   std::vector<Tile> shapes;
+  std::vector<int> openLoops;
+  int numLoops = 0;
 };
 
 void Generator::addPlain(std::vector<Op> &ops, std::vector<int> &visible) {
@@ -280,6 +289,7 @@ void Generator::addLoop(std::vector<Op> &ops, std::vector<int> &visible,
   Op op;
   op.kind = Op::For;
   op.trips = below(4);
+  op.loop = numLoops++;
   std::vector<int> inside = visible;
   for (int i = 1 + below(3); i > 0; --i) {
     int init = pick(visible);
@@ -287,11 +297,15 @@ void Generator::addLoop(std::vector<Op> &ops, std::vector<int> &visible,
     op.arguments.push_back(make(tile(init)));
     inside.push_back(op.arguments.back());
   }
+  openLoops.push_back(op.loop);
   fillBlock(op.bodies[0], inside, 2 + below(5), depth + 1);
+  openLoops.pop_back();
+  // Often only what is carried already, so that tiles change places.
+  const std::vector<int> &candidates = below(3) ? inside : op.arguments;
   for (int argument : op.arguments) {
     int value = argument;
     for (int tries = 0; tries < 20; ++tries) {
-      int candidate = pick(inside);
+      int candidate = pick(candidates);
       if (tile(candidate).sameShape(tile(argument)))
         value = candidate;
     }
@@ -306,6 +320,8 @@ void Generator::addBranch(std::vector<Op> &ops, std::vector<int> &visible,
                           int depth) {
   Op op;
   op.kind = Op::If;
+  if (!openLoops.empty() && below(2))
+    op.loop = pick(openLoops);
   std::vector<int> inside[2] = {visible, visible};
   for (int side : {0, 1})
     fillBlock(op.bodies[side], inside[side], 1 + below(3), depth + 1);
@@ -398,7 +414,7 @@ private:
         carried += (i ? ", " : "") + name(op.arguments[i]) + " = " +
                    name(op.operands[i]);
       text += "  " + names(op.results) + " = scf.for %i" +
-              std::to_string(op.results[0]) + " = %c0 to %c" +
+              std::to_string(op.loop) + " = %c0 to %c" +
               std::to_string(op.trips) + " step %c1 iter_args(" + carried +
               ") -> (" + types(op.results) + ") {\n";
       print(text, op.bodies[0]);
@@ -406,11 +422,19 @@ private:
               "\n  }\n";
       return;
     }
-    case Op::If:
+    case Op::If: {
+      std::string condition = "%flag";
+      if (op.loop >= 0) {
+        std::string number = std::to_string(numConditions++);
+        condition = "%even" + number;
+        text += "  %rest" + number + " = arith.remui %i" +
+                std::to_string(op.loop) + ", %c2 : index\n  " + condition +
+                " = arith.cmpi eq, %rest" + number + ", %c0 : index\n";
+      }
       text += "  ";
       if (!op.results.empty())
         text += names(op.results) + " = ";
-      text += "scf.if %flag ";
+      text += "scf.if " + condition + " ";
       if (!op.results.empty())
         text += "-> (" + types(op.results) + ") ";
       for (int side : {0, 1}) {
@@ -423,9 +447,11 @@ private:
       }
       text += "\n";
     }
+    }
   }
 
   const Generator &generator;
+  int numConditions = 0;
 };
 
 /// Computes the program by plain loops.
@@ -467,6 +493,7 @@ private:
     case Op::For: {
       std::vector<int> from = op.operands;
       for (int trip = 0; trip < op.trips; ++trip) {
+        trips[op.loop] = trip;
         assign(op.arguments, from);
         run(op.bodies[0]);
         from = op.yields[0];
@@ -474,9 +501,11 @@ private:
       assign(op.results, from);
       return;
     }
-    case Op::If:
-      run(op.bodies[flag ? 0 : 1]);
-      assign(op.results, op.yields[flag ? 0 : 1]);
+    case Op::If: {
+      bool first = op.loop < 0 ? flag : trips[op.loop] % 2 == 0;
+      run(op.bodies[first ? 0 : 1]);
+      assign(op.results, op.yields[first ? 0 : 1]);
+    }
     }
   }
 
@@ -490,6 +519,7 @@ private:
   }
 
   std::vector<Tile> values;
+  std::map<int, int> trips; // Of the loops that are running.
   bool flag;
 };
 
