@@ -24,8 +24,19 @@ void KernelEmitter::emitConversion(tilegpu::ConvertLayoutOp op) {
       getLinearLayout(op.getValue().getType()), getLinearLayout(op.getType()));
   switch (plan.kind) {
   case layout::ConversionPlan::Kind::Identity:
-  case layout::ConversionPlan::Kind::Registers:
-    return fail(op, "internal error: renamed registers are deferred");
+  case layout::ConversionPlan::Kind::Registers: {
+    // Of layouts whose copies differ; otherwise it is deferred.
+    BitMap order;
+    for (unsigned bit = 1; bit < plan.registerSource.size(); bit *= 2)
+      order.images.push_back(plan.registerSource[bit]);
+    Fragment source = fragment(op.getValue());
+    comment(op);
+    Fragment result{fresh(wishFor(op.getResult(), "t")), source.type,
+                    static_cast<unsigned>(plan.registerSource.size()), false};
+    permuteRegisters(result, source, order);
+    fragments.insert({op.getResult(), result});
+    return;
+  }
   case layout::ConversionPlan::Kind::Shuffle:
     return emitShuffles(op, plan.shuffle);
   case layout::ConversionPlan::Kind::Shared:

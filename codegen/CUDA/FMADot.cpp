@@ -212,13 +212,17 @@ void KernelEmitter::emitFMADot(tilegpu::FMADotOp op) {
     unsigned shift = operand.kFirst ? operand.kBits : 0;
     for (uint64_t &image : across.images)
       image <<= shift;
-    std::string index = textOf(across, "r").text;
+    Expr place = textOf(across, "r");
     if (kBits > 0) {
-      std::string k = operand.kFirst || operand.acrossBits == 0
-                          ? "k"
-                          : "(k << " + std::to_string(operand.acrossBits) + ")";
-      index = index == "0" ? k : "(" + index + " | " + k + ")";
+      Expr k = Expr::atom("k", CType::I32);
+      if (!operand.kFirst && operand.acrossBits > 0)
+        k = binary(k, "<<", intLiteral(operand.acrossBits, CType::I32),
+                   Prec::Shift, CType::I32);
+      place = place.text == "0"
+                  ? k
+                  : binary(place, "|", k, Prec::BitOr, CType::I32);
     }
+    const std::string &index = place.text;
     Expr value = elementAt(operand.fragment, index);
     if (operand.isUnsigned)
       value = Expr::call(

@@ -88,9 +88,9 @@ void KernelEmitter::comment(Operation *op) {
     return;
   lastLine = place.getLine();
   if (lastLine <= sourceLines.size()) {
-    StringRef text = sourceLines[lastLine - 1].trim();
     // A backslash at the end would make the next line a comment, too.
-    if (!text.empty() && !text.ends_with("\\"))
+    StringRef text = sourceLines[lastLine - 1].trim(" \t\r\\");
+    if (!text.empty())
       out.line("// " + text);
   }
   if (options.lineDirectives) {

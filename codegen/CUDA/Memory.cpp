@@ -391,7 +391,6 @@ void KernelEmitter::emitScalarLoad(tile::LoadOp op) {
 
 void KernelEmitter::emitStore(tile::StoreOp op) {
   RankedTensorType type = op.getValue().getType();
-  comment(op);
   if (type.getRank() == 0)
     return emitScalarStore(op);
   Fragment fragment = fragmentAs(op.getValue(), ctypeOf(type.getElementType()));
@@ -446,6 +445,7 @@ void KernelEmitter::emitStore(tile::StoreOp op) {
 }
 
 void KernelEmitter::emitScalarStore(tile::StoreOp op) {
+  comment(op);
   orderAccess(op);
   View view = viewOf(op.getView());
   std::optional<Expr> condition =

@@ -162,7 +162,7 @@ void KernelEmitter::exchangeParts(
                          : flatCoordinateOf(to, loop.reg, "r");
     std::string slot = part == "0"     ? ""
                        : elements == 1 ? part
-                       : part == "1"   ? std::to_string(elements)
+                       : part == "1" ? std::to_string(elements)
                                      : part + " * " + std::to_string(elements);
     if (flat.text == "0")
       return slot.empty() ? "0" : slot;

@@ -45,14 +45,14 @@ std::string KernelEmitter::SharedAddress::at(StringRef base) const {
   for (const OffsetPart &part : flipped)
     if (!part.offsets.isZero())
       inner = binary(inner, "^", textOf(part.offsets, part.variable),
-                   Prec::BitXor, CType::I32);
+                     Prec::BitXor, CType::I32);
   Expr sum = Expr::atom(base, CType::I32);
   if (inner.text != "0")
     sum = binary(sum, "+", inner, Prec::Additive, CType::I32);
   for (const OffsetPart &part : added)
     if (!part.offsets.isZero())
-      sum = binary(sum, "+", textOf(part.offsets, part.variable), Prec::Additive,
-                 CType::I32);
+      sum = binary(sum, "+", textOf(part.offsets, part.variable),
+                   Prec::Additive, CType::I32);
   return sum.text;
 }
 

@@ -9,7 +9,6 @@
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -77,9 +76,11 @@ void KernelEmitter::emitOp(Operation *op) {
       .Case([&](tilegpu::MMAOp mma) { emitMMA(mma); })
       .Case([&](tilegpu::FMADotOp dot) { emitFMADot(dot); })
       .Default([&](Operation *other) {
-        bool isScalar = other->getNumResults() == 1 &&
-                        isMemoryEffectFree(other) &&
-                        !isFragment(other->getResult(0));
+        bool isScalar =
+            other->getNumResults() == 1 && isMemoryEffectFree(other) &&
+            !isFragment(other->getResult(0)) &&
+            llvm::none_of(other->getOperands(),
+                          [&](Value value) { return isFragment(value); });
         if (isScalar)
           return emitScalarOp(other);
         fail(other, "expected an op that has a form in CUDA C++, found '" +
@@ -162,9 +163,6 @@ void KernelEmitter::emitScalarOp(Operation *op) {
       wish += "_" + begin.text;
   } else if (isa<tensor::ExtractOp, tensor::FromElementsOp, tensor::SplatOp,
                  tile::BroadcastOp>(op)) {
-    if (isFragment(op->getOperand(0)))
-      return fail(op, "expected a tensor of rank 0, found " +
-                          llvm::formatv("{0}", op->getOperand(0).getType()));
     value = scalar(op->getOperand(0));
   } else {
     SmallVector<Expr> operands;
