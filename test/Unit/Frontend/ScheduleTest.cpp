@@ -162,6 +162,27 @@ TEST_CASE("GPU sizes are powers of two", "[schedule]") {
   CHECK(product["k"] == 64);
   auto attention = sizesOf(attend, "sm_90a", {{"D", 128}});
   CHECK(attention["i"] == 128);
-  CHECK(attention["kv"] == 128);
+  CHECK(attention["kv"] == 64);
   CHECK(sizesOf(copy, "sm_90a")["m"] == 1024);
+}
+
+TEST_CASE("products of wide elements have smaller tiles on GPUs",
+          "[schedule]") {
+  auto sizesFor = [](const std::string &dtype) {
+    return sizesOf("kernel k(A: " + dtype + "[M, K], B: " + dtype +
+                       "[K, N], C: out " + dtype + R"([M, N]) {
+  grid m in tile(M), n in tile(N)
+  acc = zeros )" + dtype +
+                       R"([m, n]
+  for k in tile(K) { acc += dot(A[m, k], B[k, n]) }
+  C[m, n] = acc
+})",
+                   "sm_90a");
+  };
+  auto single = sizesFor("f32"), twice = sizesFor("f64");
+  CHECK(single["m"] == 64);
+  CHECK(single["n"] == 64);
+  CHECK(single["k"] == 32);
+  CHECK(twice["m"] == 64);
+  CHECK(twice["k"] == 16);
 }
