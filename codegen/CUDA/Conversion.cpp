@@ -16,7 +16,6 @@ using namespace mlir;
 
 namespace tilec::cuda {
 
-using layout::InDim;
 using tilegpu::getLinearLayout;
 
 void KernelEmitter::emitConversion(tilegpu::ConvertLayoutOp op) {
@@ -100,13 +99,14 @@ void KernelEmitter::emitShuffles(tilegpu::ConvertLayoutOp op,
     if (plan.moves(round)) {
       if (plan.isButterfly()) {
         value =
-            "from_lane_xor(" + value + ", " + std::to_string(round.lane) + ")";
+            ("from_lane_xor(" + Twine(value) + ", " + Twine(round.lane) + ")")
+                .str();
       } else {
         Expr lane = from;
         if (round.lane)
           lane = binary(from, "^", intLiteral(round.lane, CType::I32),
                         Prec::BitXor, CType::I32);
-        value = "from_lane(" + value + ", " + lane.text + ")";
+        value = ("from_lane(" + Twine(value) + ", " + lane.text + ")").str();
       }
     }
     out.line(take + "[" + Twine(i) + "] = " + value + ";");

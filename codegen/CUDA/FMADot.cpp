@@ -97,7 +97,8 @@ KernelEmitter::planFMAOperand(Value value, Value slot, bool transposed,
   unsigned bytes = byteSize(operand.fragment.type);
   while (operand.vector * bytes < 16 &&
          operand.vector < operand.fragment.registers &&
-         index.images[llvm::Log2_32(operand.vector)] == operand.vector * bytes)
+         index.images[llvm::Log2_32(operand.vector)] ==
+             uint64_t(operand.vector) * bytes)
     operand.vector *= 2;
   // Nothing else may move within an access.
   SmallVector<uint64_t> others = places(InDim::Lane);

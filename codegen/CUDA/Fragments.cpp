@@ -45,8 +45,8 @@ bool KernelEmitter::isDeferred(Operation *op) {
   return isa<tile::BroadcastOp, tile::IotaOp, tile::SelectValidOp,
              tile::RandomOp, tile::RoundTF32Op, tensor::SplatOp,
              arith::ConstantOp>(op) ||
-         (op->getDialect() &&
-          isa<arith::ArithDialect, math::MathDialect>(op->getDialect()));
+         isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+             op->getDialect());
 }
 
 unsigned KernelEmitter::cost(Value value, unsigned limit) {

@@ -163,7 +163,8 @@ void KernelEmitter::emitScatterAdd(tile::ScatterAddOp op) {
   wanted.push_back(op.getValue());
   if (op.getMask())
     wanted.push_back(op.getMask());
-  auto add = [&](ArrayRef<Expr> elements, std::optional<Expr> condition) {
+  auto add = [&](ArrayRef<Expr> elements,
+                 const std::optional<Expr> &condition) {
     ElementAccess access =
         accessElement(op.getView(), op.getIndices(), elements.take_front(count),
                       op.getMask() ? &elements.back() : nullptr);

@@ -264,7 +264,7 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
   if (group > 1) {
     // Groups of rows, column by column within each: what neighbors read stays
     // in the cache.
-    std::string rows = counts[rank - 2], columns = counts[rank - 1];
+    const std::string &rows = counts[rank - 2], &columns = counts[rank - 1];
     std::string program = declare("program", "(int)blockIdx.x");
     if (rank > 2)
       rest = declare("outer", program + " / (" + rows + " * " + columns + ")");
@@ -291,7 +291,7 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
       places[0] = rest;
       break;
     }
-    places[axis] = rest + " % " + counts[axis];
+    places[axis] = (Twine(rest) + " % " + counts[axis]).str();
     rest = declare("rest", rest + " / " + counts[axis]);
   }
 
@@ -300,12 +300,15 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
     CType type = indexType();
     std::string place = places[i];
     if (type == CType::I64 && tile > 1)
-      place = place == "(int)blockIdx.x" ? "(long long)blockIdx.x"
-                                         : "(long long)(" + place + ")";
+      place = place == "(int)blockIdx.x"
+                  ? std::string("(long long)blockIdx.x")
+                  : ("(long long)(" + Twine(place) + ")").str();
     std::string text = tile > 1 ? place + " * " + std::to_string(tile) : place;
     OpFoldResult begin = grid.getMixedLowerBound()[i];
     if (getConstantIntValue(begin) != 0)
-      text = parenthesized(valueOf(begin), Prec::Additive) + " + " + text;
+      text =
+          (parenthesized(valueOf(begin), Prec::Additive) + Twine(" + ") + text)
+              .str();
     out.declare(axisNames[i], "const " + spelling(type) + " " + axisNames[i] +
                                   " = " + text + ";");
     scalars.insert({variables[i], Expr::atom(axisNames[i], type)});
@@ -396,7 +399,7 @@ std::string KernelEmitter::prologue(const llvm::StringSet<> &body) {
     lines.line("const unsigned shared_base = shared_address(shared);");
   for (const auto &[text, name] : coordinates)
     if (used.contains(name))
-      lines.line("const int " + name + " = " + text + ";");
+      lines.line("const int " + Twine(name) + " = " + text + ";");
   std::string text = lines.str();
   return text.substr(text.find('\n') + 1);
 }

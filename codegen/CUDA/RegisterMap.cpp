@@ -84,7 +84,7 @@ Expr textOf(const BitMap &map, llvm::StringRef variable) {
   for (auto [bit, image] : llvm::enumerate(map.images))
     for (uint64_t rest = image; rest != 0; rest &= rest - 1) {
       int shift = llvm::countr_zero(rest) - static_cast<int>(bit);
-      auto known =
+      auto *known =
           llvm::find_if(terms, [&](Term term) { return term.shift == shift; });
       if (known == terms.end())
         terms.push_back({shift, uint64_t(1) << bit});

@@ -327,7 +327,7 @@ void KernelEmitter::emitYield(Operation *yield, ValueRange targets) {
       }
       return true;
     };
-    auto next = llvm::find_if(pending, isFree);
+    auto *next = llvm::find_if(pending, isFree);
     if (next == pending.end()) {
       // A cycle: one value waits elsewhere.
       Assignment &first = pending.front();
