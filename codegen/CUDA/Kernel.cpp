@@ -292,7 +292,7 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
       break;
     }
     places[axis] = (Twine(rest) + " % " + counts[axis]).str();
-    rest = declare("rest", rest + " / " + counts[axis]);
+    rest = declare("rest", Twine(rest) + " / " + counts[axis]);
   }
 
   for (unsigned i = 0; i < rank; ++i) {

@@ -141,7 +141,9 @@ static mlir::LogicalResult runPasses(llvm::StringRef name, bool mayReject,
       return mlir::success();
   }
   if (mayReject && rejected && !crashed) {
-    llvm::sys::fs::remove(reproducer);
+    // It is of no use to anyone; left behind, it does no harm either.
+    if (llvm::sys::fs::remove(reproducer))
+      return mlir::failure();
     return mlir::failure();
   }
   mlir::InFlightDiagnostic error = mlir::emitError(loc)

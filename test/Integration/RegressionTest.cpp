@@ -179,7 +179,8 @@ TEST_CASE("regressions: arguments in carried tiles", "[regression]") {
         a = (i % 2 ? a : Z(x[0])) * 2 + 1;
       return a;
     });
-    expectExact(C, [&](Index x) { return C(x[0]) + double((n + 1) / 2); });
+    int64_t additions = (n + 1) / 2;
+    expectExact(C, [&](Index x) { return C(x[0]) + double(additions); });
 
     for (bool p : {false, true}) {
       Launch either("regressions.tile", "result_or_argument");
