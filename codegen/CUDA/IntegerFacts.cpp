@@ -31,8 +31,35 @@ static Range unite(Range a, Range b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
+/// Whether an index is only a position in a view. One that is out of range is
+/// guarded by its 64-bit value, so that cutting it to 32 bits does no harm.
+static bool isPositionOnly(Value index) {
+  return llvm::all_of(index.getUsers(), [](Operation *user) {
+    return isa<tile::SliceOp, tile::LoadOp, tile::StoreOp, tile::AtomicAddOp>(
+        user);
+  });
+}
+
 IntegerFacts::IntegerFacts(tile::KernelOp kernel)
-    : kernel(kernel), index32(kernel->hasAttr(TileGPUDialect::kIndex32Attr)) {}
+    : kernel(kernel), index32(kernel->hasAttr(TileGPUDialect::kIndex32Attr)) {
+  if (!index32)
+    return;
+  // That offsets fit says nothing about numbers of the user's that bounds of
+  // loops are computed from, such as the width of a window.
+  index32 =
+      !kernel
+           .walk([&](arith::IndexCastOp cast) {
+             bool isFine = !cast.getType().isIndex() ||
+                           isPositionOnly(cast.getResult()) ||
+                           rangeOf(cast.getIn()).fits(32);
+             return isFine ? WalkResult::advance() : WalkResult::interrupt();
+           })
+           .wasInterrupted();
+  if (!index32) {
+    ranges.clear();
+    divisors.clear();
+  }
+}
 
 IntegerFacts::Extent IntegerFacts::extentOf(Value view, unsigned dim) const {
   while (auto slice = view.getDefiningOp<tile::SliceOp>()) {

@@ -29,7 +29,8 @@ struct Range {
 
 class IntegerFacts {
 public:
-  /// With `index32` every `index` is within 31 bits and a sign.
+  /// With `tilegpu.index32` every `index` is within 31 bits and a sign, unless
+  /// the kernel computes with an index that it makes of any 64-bit number.
   explicit IntegerFacts(mlir::tile::KernelOp kernel);
 
   /// Whether the kernel's indices fit into 32 bits.

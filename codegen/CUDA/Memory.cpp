@@ -181,6 +181,9 @@ KernelEmitter::planAccess(Value viewValue, ValueRange indices, ValueRange valid,
         std::min({vector, facts.divisorOf(indices[dim]), view.unitDivisor});
     if (wantedVector)
       vector = wantedVector;
+    // What is narrower than a register is moved element by element.
+    if (vector * byteSize(view.type) < 4)
+      vector = 1;
     access.vector = static_cast<unsigned>(vector);
     access.vectorAxis = axis;
     access.hasTail = !valid.empty() && vector > 1 &&

@@ -40,9 +40,7 @@ Specialization Specialization::of(const typed::Kernel &kernel,
 
 /// Decisions of a schedule that are not tile sizes; the passes of GPU targets
 /// read them.
-static bool isKnob(llvm::StringRef name) {
-  return name == "warps" || name == "stages" || name == "group";
-}
+static constexpr llvm::StringLiteral knobs[] = {"warps", "stages", "group"};
 
 /// Replaces tile sizes by those of `entries`, which win over everything in the
 /// source. False after reporting a name that is no tile.
@@ -68,11 +66,13 @@ static bool overrideSchedule(typed::Kernel &kernel,
         attention->kvTile = entry.getValue();
         found = true;
       }
-    if (isKnob(entry.getKey())) {
+    // The kernel keeps the name, so not that of `entries`.
+    if (const auto *knob = llvm::find(knobs, entry.getKey());
+        knob != std::end(knobs)) {
       llvm::erase_if(kernel.schedule, [&](const typed::ScheduleEntry &old) {
-        return old.key == entry.getKey();
+        return old.key == *knob;
       });
-      kernel.schedule.push_back({entry.getKey(), entry.getValue(), "", {}});
+      kernel.schedule.push_back({*knob, entry.getValue(), "", {}});
       found = true;
     }
     if (found)
@@ -99,7 +99,9 @@ tilec::buildTileModule(Program &program, typed::Kernel &kernel,
     return nullptr;
   LoweringOptions lowering;
   lowering.dims = specialization.extents;
-  lowering.reportDivisionByZero = options.checked;
+  // Code for GPUs has nowhere to report to.
+  lowering.reportDivisionByZero =
+      options.checked && !gpuLimitsOf(options.target);
   lowering.unitStride.assign(specialization.unitStride.begin(),
                              specialization.unitStride.end());
   return lowerKernel(kernel, lowering, context, program.sources);

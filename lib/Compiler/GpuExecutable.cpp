@@ -11,10 +11,11 @@
 
 using namespace tilec;
 
-/// Bytes of a known pattern on both sides of every array. Also keeps the first
-/// element at a multiple of what device memory is aligned to.
+/// Bytes of a known pattern on both sides of every array, NaN in every float
+/// type. Also keeps the first element at a multiple of what device memory is
+/// aligned to.
 static constexpr size_t margin = 256;
-static constexpr unsigned char canary = 0xA5;
+static constexpr unsigned char canary = 0xFF;
 
 namespace {
 /// The part of a host array's memory that its view reaches.
@@ -51,6 +52,29 @@ llvm::Error GpuExecutable::allocate(const typed::Kernel &kernel,
   return llvm::Error::success();
 }
 
+/// Gives computed extents of the grid, which are called as in the image, their
+/// values.
+static llvm::Error bindGrid(const typed::Kernel &kernel,
+                            const gpu::KernelImage &image,
+                            const BoundLaunch &launch,
+                            llvm::StringMap<int64_t> &extents) {
+  ScalarBindings bindings;
+  bindings.dims = launch.extents;
+  for (const typed::Param *param : kernel.params)
+    if (const auto *scalar =
+            std::get_if<ScalarValue>(&launch.args[param->index]))
+      bindings.params[param->name] = *scalar;
+  for (auto [axis, var] : llvm::zip(image.grid, kernel.grid)) {
+    if (axis.dim.empty() || extents.count(axis.dim))
+      continue;
+    llvm::Expected<ScalarValue> value = evaluateScalar(*var->extent, bindings);
+    if (!value)
+      return value.takeError();
+    extents[axis.dim] = std::max<int64_t>(0, value->integer);
+  }
+  return llvm::Error::success();
+}
+
 std::unique_ptr<GpuExecutable>
 GpuExecutable::create(Program &program, typed::Kernel &kernel,
                       const BoundLaunch &launch,
@@ -72,30 +96,26 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
 
   auto start = std::chrono::steady_clock::now();
   Specialization specialization = Specialization::of(kernel, result->onDevice);
-  std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  DiagnosticBridge bridge(*context, program, options.pipeline.remarks);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      buildGpuModule(program, kernel, specialization,
-                     GpuFacts::of(kernel, result->onDevice, specialization),
-                     options, *context);
-  llvm::raw_ostream &dump = options.dump ? *options.dump : llvm::errs();
-  if (!module || runPipeline(*module, options.target, options.pipeline, dump) !=
-                     PipelineResult::Done)
-    return nullptr;
-  std::optional<cuda::EmittedKernel> emitted =
-      emitGpuKernel(program, kernel, *module, options);
-  if (!emitted)
-    return nullptr;
-  std::optional<gpu::NVRTCResult> code =
-      compileGpuKernel(program, kernel, *emitted, options.target);
+  // Where several dimensions have stride 1, code and checks agree on one.
+  for (const typed::Param *param : kernel.params)
+    if (const auto *view =
+            std::get_if<TensorView>(&result->onDevice.args[param->index]))
+      specialization.unitStride[param->index] =
+          gpu::factsOf(*view, param->index, param->name, 0).unitStride;
+  std::optional<GpuCode> code = compileForGpu(
+      program, kernel, specialization,
+      GpuFacts::of(kernel, result->onDevice, specialization), options);
   if (!code)
     return nullptr;
   result->milliseconds = std::chrono::duration<double, std::milli>(
                              std::chrono::steady_clock::now() - start)
                              .count();
+  if (llvm::Error error = bindGrid(kernel, code->emitted.image, launch,
+                                   result->onDevice.extents))
+    return fail(std::move(error));
+  const std::vector<char> &cubin = code->compiled.cubin;
   result->launcher = std::make_unique<gpu::Launcher>(
-      std::move(emitted->image),
-      std::string(code->cubin.begin(), code->cubin.end()));
+      std::move(code->emitted.image), std::string(cubin.begin(), cubin.end()));
   llvm::Expected<int64_t> programs =
       result->launcher->numPrograms(result->onDevice);
   if (!programs)

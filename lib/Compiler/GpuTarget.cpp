@@ -28,8 +28,8 @@ static int64_t longestTile(const typed::Kernel &kernel) {
 
 GpuFacts GpuFacts::of(const typed::Kernel &kernel, const BoundLaunch &launch,
                       const Specialization &specialization) {
-  // Tiles whose size the schedule is yet to choose are shorter than this.
-  constexpr int64_t usualTile = 4096;
+  // Tiles whose size the schedule is yet to choose are no longer than this.
+  constexpr int64_t usualTile = 32768;
   int64_t slack = std::max(usualTile, longestTile(kernel));
   GpuFacts facts;
   for (const typed::Param *param : kernel.params) {
@@ -98,6 +98,9 @@ tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
     if (emitted) {
       result = std::move(*emitted);
       result->image.arch = options.target;
+      // The IR does not tell bool, u8 and tf32 from what they are kept in.
+      for (gpu::TensorFacts &tensor : result->image.tensors)
+        tensor.dtype = kernel.params[tensor.arg]->dtype;
       return;
     }
     std::string message = llvm::toString(emitted.takeError());
@@ -107,9 +110,12 @@ tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
   return result;
 }
 
-std::optional<gpu::NVRTCResult>
-tilec::compileGpuKernel(Program &program, const typed::Kernel &kernel,
-                        cuda::EmittedKernel &emitted, llvm::StringRef target) {
+/// Machine code from CUDA C++, and the registers it takes into
+/// `emitted.image`. Defects of the code are errors; but if it only spills and
+/// `spills` is given, that is set and nothing reported.
+static std::optional<gpu::NVRTCResult>
+assemble(Program &program, const typed::Kernel &kernel,
+         cuda::EmittedKernel &emitted, llvm::StringRef target, bool *spills) {
   auto report = [&](llvm::Error error) {
     program.diags.error(kernel.range, llvm::toString(std::move(error)));
     return std::nullopt;
@@ -122,8 +128,13 @@ tilec::compileGpuKernel(Program &program, const typed::Kernel &kernel,
   if (!result)
     return report(result.takeError());
   gpu::ResourceLog log = gpu::parseResourceLog(result->log);
-  if (const gpu::FunctionResources *function = log.find(emitted.image.name))
+  if (const gpu::FunctionResources *function = log.find(emitted.image.name)) {
     emitted.image.registers = function->registers;
+    if (spills && function->spills()) {
+      *spills = true;
+      return std::nullopt;
+    }
+  }
   std::vector<std::string> defects = log.defects();
   for (const std::string &defect : defects)
     program.diags
@@ -133,4 +144,43 @@ tilec::compileGpuKernel(Program &program, const typed::Kernel &kernel,
   if (!defects.empty())
     return std::nullopt;
   return std::move(*result);
+}
+
+std::optional<GpuCode>
+tilec::compileForGpu(Program &program, typed::Kernel &kernel,
+                     const Specialization &specialization,
+                     const GpuFacts &facts, CompileOptions options) {
+  constexpr int64_t mostWarps = 32; // Of a thread block.
+  bool isGiven =
+      options.schedule.count("warps") ||
+      llvm::any_of(kernel.schedule, [](const typed::ScheduleEntry &entry) {
+        return entry.key == "warps";
+      });
+  while (true) {
+    std::unique_ptr<mlir::MLIRContext> context = makeContext();
+    DiagnosticBridge bridge(*context, program, options.pipeline.remarks);
+    mlir::OwningOpRef<mlir::ModuleOp> module = buildGpuModule(
+        program, kernel, specialization, facts, options, *context);
+    llvm::raw_ostream &dump = options.dump ? *options.dump : llvm::errs();
+    if (!module || runPipeline(*module, options.target, options.pipeline,
+                               dump) != PipelineResult::Done)
+      return std::nullopt;
+    std::optional<cuda::EmittedKernel> emitted =
+        emitGpuKernel(program, kernel, *module, options);
+    if (!emitted)
+      return std::nullopt;
+    int64_t warps = emitted->image.threads / 32;
+    bool mayRetry = !isGiven && warps < mostWarps, spills = false;
+    std::optional<gpu::NVRTCResult> code =
+        assemble(program, kernel, *emitted, options.target,
+                 mayRetry ? &spills : nullptr);
+    if (code)
+      return GpuCode{std::move(*emitted), std::move(*code)};
+    if (!spills)
+      return std::nullopt;
+    options.schedule["warps"] = 2 * warps;
+    // What they print was printed the first time.
+    options.pipeline.printAfter.clear();
+    options.pipeline.remarks.clear();
+  }
 }

@@ -4,7 +4,7 @@
 // each, so that any of them can be shown:
 //
 //   typed kernel -> tile -> tilegpu -> CUDA C++ -> PTX and cubin
-//        buildTileModule, runPipeline  emitGpuKernel  compileGpuKernel
+//        buildGpuModule, runPipeline  emitGpuKernel  compileForGpu does all
 //
 // A kernel is compiled for a specialization (the extents of its whole axes, as
 // on the cpu target) and for facts about its arguments that make accesses wide
@@ -55,13 +55,20 @@ std::optional<cuda::EmittedKernel> emitGpuKernel(Program &program,
                                                  mlir::ModuleOp module,
                                                  const CompileOptions &options);
 
-/// Machine code from CUDA C++, and the registers it takes into
-/// `emitted.image`. Spilled registers, local arrays and other defects of the
-/// code are errors. Nothing after reporting to `program.diags`.
-std::optional<gpu::NVRTCResult> compileGpuKernel(Program &program,
-                                                 const typed::Kernel &kernel,
-                                                 cuda::EmittedKernel &emitted,
-                                                 llvm::StringRef target);
+/// A kernel compiled for a GPU.
+struct GpuCode {
+  cuda::EmittedKernel emitted;
+  gpu::NVRTCResult compiled;
+};
+
+/// All stages in one. Spilled registers, local arrays and other defects of the
+/// code are errors; but where registers spill and the schedule leaves the
+/// number of warps open, it is tried with more. Nothing after reporting to
+/// `program.diags`.
+std::optional<GpuCode> compileForGpu(Program &program, typed::Kernel &kernel,
+                                     const Specialization &specialization,
+                                     const GpuFacts &facts,
+                                     CompileOptions options);
 
 } // namespace tilec
 

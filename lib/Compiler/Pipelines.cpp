@@ -44,7 +44,7 @@ static constexpr PipelineStep gpuSteps[] = {
      "positions and masks that the expansion made twice become one, so that "
      "splitting recognizes them"},
     {"tile-loop-long-axes",
-     "tile-loop-long-axes{max-elements=32768},canonicalize,cse",
+     "tile-loop-long-axes{max-elements=@tile@},canonicalize,cse",
      "attention has its loop by now, and the loops over parts of an axis are "
      "to "
      "be split like others",
@@ -94,8 +94,20 @@ llvm::ArrayRef<PipelineStep> tilec::pipelineFor(llvm::StringRef target) {
                              : llvm::ArrayRef(cpuSteps);
 }
 
-/// The text of a step's passes for a target.
-static std::string passesOf(llvm::StringRef pipeline, const GpuLimits *limits) {
+/// Elements of the longest tile. Rows stay in registers, several of them at a
+/// time; operands of products are in shared memory, and heads of 256 are to
+/// fit.
+static int64_t longestTile(mlir::ModuleOp module) {
+  bool hasProduct =
+      module
+          .walk([](mlir::tile::DotOp) { return mlir::WalkResult::interrupt(); })
+          .wasInterrupted();
+  return hasProduct ? 32768 : 16384;
+}
+
+/// The text of a step's passes for a target and a module.
+static std::string passesOf(llvm::StringRef pipeline, const GpuLimits *limits,
+                            mlir::ModuleOp module) {
   std::string text = pipeline.str();
   auto substitute = [&](llvm::StringRef name, int64_t value) {
     size_t at = text.find(name.str());
@@ -105,6 +117,7 @@ static std::string passesOf(llvm::StringRef pipeline, const GpuLimits *limits) {
   if (limits) {
     substitute("@capability@", limits->capability);
     substitute("@shared@", limits->sharedBytes);
+    substitute("@tile@", longestTile(module));
   }
   return text;
 }
@@ -165,7 +178,7 @@ PipelineResult tilec::runPipeline(mlir::ModuleOp module, llvm::StringRef target,
     mlir::PassManager pm(module.getContext(), module.getOperationName());
     std::string error;
     llvm::raw_string_ostream errorStream(error);
-    std::string passes = passesOf(pipeline, gpuLimitsOf(target));
+    std::string passes = passesOf(pipeline, gpuLimitsOf(target), module);
     if (mlir::failed(mlir::parsePassPipeline(passes, pm, errorStream)))
       return mlir::LogicalResult(module.emitError("internal error: pipeline '")
                                  << passes << "' does not parse: " << error);

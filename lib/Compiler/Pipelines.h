@@ -22,7 +22,7 @@ namespace tilec {
 struct PipelineStep {
   llvm::StringLiteral name; // "tile-split-loops"
   /// What it runs, in MLIR's textual form; @capability@ and @shared@ stand for
-  /// the target's limits.
+  /// the target's limits, @tile@ for the elements of the longest tile.
   llvm::StringLiteral pipeline;
   llvm::StringLiteral reason; // Why here.
   /// Whether it rejects programs that the front end accepts.

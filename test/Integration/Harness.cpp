@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Integration/Harness.h"
+#include "lib/Compiler/GpuExecutable.h"
 #include "lib/Reference/Reference.h"
 #include "lib/Runtime/Array.h"
 
@@ -418,8 +419,39 @@ std::string Launch::runReporting() {
   return text;
 }
 
+std::string Launch::runOnGpu(llvm::StringRef target) {
+  INFO(describe());
+  DiagnosticEngine diags(source->program->sources);
+  std::optional<BoundLaunch> bound =
+      bindLaunch(*source->kernel, arguments(), diags);
+  if (!bound)
+    FAIL("binding failed\n" << messages(diags));
+  std::unique_ptr<Source> own = loadSource(file, kernelName, ctArgs);
+  CompileOptions options;
+  options.target = target.str();
+  for (const auto &[name, size] : schedule)
+    options.schedule[name] = size;
+  for (Tensor &tensor : tensors)
+    tensor.bytes.assign(tensor.memory.accessible().begin(),
+                        tensor.memory.accessible().end());
+  std::unique_ptr<GpuExecutable> code =
+      GpuExecutable::create(*own->program, *own->kernel, *bound, options);
+  if (code) {
+    numPrograms = code->numPrograms();
+    code->run(*own->program, *own->kernel, *bound);
+  }
+  std::string text =
+      own->program->diags.hasErrors() ? messages(own->program->diags) : "";
+  verifyMemory();
+  return text;
+}
+
 void Launch::run() {
-  std::string errors = runReporting();
+  // Everything but what is reported from inside a kernel can be asked of a GPU.
+  const char *target = std::getenv("TILEC_TEST_TARGET");
+  std::string errors = target && !source->kernel->grid.empty()
+                           ? runOnGpu(target)
+                           : runReporting();
   if (!errors.empty())
     FAIL("the run reported errors\n" << errors << describe());
 }

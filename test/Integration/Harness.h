@@ -148,7 +148,9 @@ public:
   void scalar(llvm::StringRef param, double value);
   void scalarInt(llvm::StringRef param, int64_t value);
 
-  /// Compiles if need be and runs; fails the test on any error.
+  /// Compiles if need be and runs; fails the test on any error. With a GPU
+  /// target in the environment's TILEC_TEST_TARGET ("sm_90a") kernels that have
+  /// a grid run there.
   void run();
   /// The same for a kernel that reports errors while it runs: returns their
   /// text, which is empty if there were none.
@@ -173,6 +175,7 @@ private:
   const typed::Param &param(llvm::StringRef name) const;
   std::vector<Argument> arguments() const;
   void verifyMemory();
+  std::string runOnGpu(llvm::StringRef target);
 
   struct Source;
   struct Executable;

@@ -29,8 +29,8 @@ private:
   bool checkFile();
   bool emit(const ast::KernelDecl &decl, llvm::StringSet<> *used);
   bool emitIR(Subject &subject);
-  bool emitGpu(const typed::Kernel &kernel, mlir::ModuleOp module,
-               const CompileOptions &compileOptions);
+  bool emitGpuCode(typed::Kernel &kernel, const Specialization &specialization,
+                   const CompileOptions &compileOptions);
   bool checkWholeAxes(const Subject &subject);
 
   Program &program;
@@ -71,29 +71,19 @@ bool Compiler::checkWholeAxes(const Subject &subject) {
                        128, /*canRead=*/false);
 }
 
-/// The stages of GPU targets, from the module that the pipeline leaves.
-bool Compiler::emitGpu(const typed::Kernel &kernel, mlir::ModuleOp module,
-                       const CompileOptions &compileOptions) {
-  if (options.emit == Stage::TileGPU) {
-    module->print(os);
-    return true;
-  }
-  std::optional<cuda::EmittedKernel> emitted =
-      emitGpuKernel(program, kernel, module, compileOptions);
-  if (!emitted)
-    return false;
-  if (options.emit == Stage::CUDA) {
-    os << emitted->source;
-    return true;
-  }
-  std::optional<gpu::NVRTCResult> result =
-      compileGpuKernel(program, kernel, *emitted, options.target);
-  if (!result)
+/// PTX or machine code.
+bool Compiler::emitGpuCode(typed::Kernel &kernel,
+                           const Specialization &specialization,
+                           const CompileOptions &compileOptions) {
+  std::optional<GpuCode> code =
+      compileForGpu(program, kernel, specialization,
+                    GpuFacts::assumed(kernel, specialization), compileOptions);
+  if (!code)
     return false;
   if (options.emit == Stage::PTX)
-    os << result->ptx;
+    os << code->compiled.ptx;
   else
-    os.write(result->cubin.data(), result->cubin.size());
+    os.write(code->compiled.cubin.data(), code->compiled.cubin.size());
   return true;
 }
 
@@ -112,6 +102,8 @@ bool Compiler::emitIR(Subject &subject) {
         param->isTensor ? static_cast<int>(param->shape.size()) - 1 : -1);
 
   CompileOptions compileOptions = makeCompileOptions(options);
+  if (options.emit >= Stage::PTX)
+    return emitGpuCode(kernel, specialization, compileOptions);
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   DiagnosticBridge bridge(*context, program, options.remarks);
   bool isGpu = gpuLimitsOf(options.target);
@@ -137,8 +129,15 @@ bool Compiler::emitIR(Subject &subject) {
   case PipelineResult::Done:
     break;
   }
-  if (options.emit >= Stage::TileGPU)
-    return emitGpu(kernel, *module, compileOptions);
+  if (options.emit == Stage::TileGPU)
+    module->print(os);
+  if (options.emit == Stage::CUDA) {
+    std::optional<cuda::EmittedKernel> emitted =
+        emitGpuKernel(program, kernel, *module, compileOptions);
+    if (!emitted)
+      return false;
+    os << emitted->source;
+  }
   if (options.emit != Stage::LLVM)
     return true;
   std::optional<std::string> text =

@@ -56,8 +56,9 @@ def TileGPUPipelineLoops
     tilegpu.wait 0
     ```
 
-    A copy whose position is computed from what the loop carries, or that stands
-    in a branch, stays where it is.
+    A copy whose position is computed from what the loop carries, that stands in
+    a branch, or whose tensor the loop writes, stays where it is; so do all of a
+    loop that contains others with copies of their own.
 
     Remarks (category `tilegpu-pipeline-loops`): `pipelined`, and
     `not-pipelined` with the reason.

@@ -13,6 +13,7 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace mlir::tilegpu {
 #define GEN_PASS_DEF_TILEGPUPIPELINELOOPS
@@ -34,6 +35,8 @@ public:
 
 private:
   bool collectCopies();
+  bool writesWhatItCopies();
+  bool hasInnerCopies();
   bool collectAddresses(Value value, Operation *copy);
   int64_t chooseStages();
   void giveSlots(int64_t stages);
@@ -97,6 +100,47 @@ bool LoopPipeliner::collectAddresses(Value value, Operation *copy) {
       return false;
   addresses.insert(op);
   return true;
+}
+
+/// The argument that a view is, or is a slice of.
+static Value argumentOf(Value view) {
+  while (auto slice = view.getDefiningOp<tile::SliceOp>())
+    view = slice.getView();
+  return view;
+}
+
+/// A tensor that the loop writes must not be read ahead of that. Different
+/// arguments never overlap if one of them is written.
+bool LoopPipeliner::writesWhatItCopies() {
+  llvm::SmallPtrSet<Value, 4> read;
+  for (AsyncCopyOp copy : copies)
+    read.insert(argumentOf(copy.getView()));
+  return loop
+      .walk([&](Operation *op) {
+        Value view;
+        if (auto store = dyn_cast<tile::StoreOp>(op))
+          view = store.getView();
+        else if (auto add = dyn_cast<tile::AtomicAddOp>(op))
+          view = add.getView();
+        else if (auto add = dyn_cast<tile::ScatterAddOp>(op))
+          view = add.getView();
+        return view && read.contains(argumentOf(view)) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Groups of copies complete in the order of their commits, whichever loop or
+/// branch these are in. So they can only be counted where there is one source.
+bool LoopPipeliner::hasInnerCopies() {
+  return loop
+      .walk([&](Operation *op) {
+        return isa<AsyncCopyOp, CommitOp, WaitOp>(op) &&
+                       op->getBlock() != loop.getBody()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool LoopPipeliner::collectCopies() {
@@ -244,6 +288,12 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
 void LoopPipeliner::run() {
   if (!collectCopies())
     return;
+  if (hasInnerCopies())
+    return remark(false, "not-pipelined",
+                  "a loop or branch within it copies too");
+  if (writesWhatItCopies())
+    return remark(false, "not-pipelined",
+                  "the loop writes a tensor that it copies");
   int64_t stages = chooseStages();
   if (stages < 2)
     return;
