@@ -91,6 +91,10 @@ std::optional<cuda::EmittedKernel>
 tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
                      mlir::ModuleOp module, const CompileOptions &options) {
   cuda::EmitOptions emitOptions;
+  if (program.sources.getNumFiles() > 0) {
+    emitOptions.source = program.sources.getText(0).str();
+    emitOptions.sourceName = program.sources.getName(0).str();
+  }
   std::optional<cuda::EmittedKernel> result;
   module.walk([&](mlir::tile::KernelOp op) {
     llvm::Expected<cuda::EmittedKernel> emitted =
