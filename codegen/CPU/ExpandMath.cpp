@@ -277,6 +277,9 @@ struct ExpandMathPass : impl::CPUExpandMathBase<ExpandMathPass> {
         ctx, [](RealBuilder &b, Value x) { return b.tanh(x); });
     patterns.add<ExpandPattern<math::ErfOp>>(
         ctx, [](RealBuilder &b, Value x) { return b.erf(x); });
+    patterns.add<ExpandPattern<math::ErfcOp>>(ctx, [](RealBuilder &b, Value x) {
+      return b.subtract(b.real(1.0f), b.erf(x));
+    });
     patterns.add<ExpandNumberPattern<arith::MaxNumFOp>>(
         ctx, arith::CmpFPredicate::OGT);
     patterns.add<ExpandNumberPattern<arith::MinNumFOp>>(

@@ -19,9 +19,11 @@ struct KernelEmitter::BlockAccess {
 
   View view;
   layout::LinearLayout layout;
-  /// Elements of one access, and the axis they run along.
+  /// Elements of one access, and the axis they run along, if there is one of
+  /// stride 1.
   unsigned vector = 1;
   unsigned vectorAxis = 0;
+  bool alongUnit = false;
   /// A pointer variable, at the thread's coordinates.
   std::string pointer;
   /// Per axis: the stride, and whether the thread's part is in the pointer.

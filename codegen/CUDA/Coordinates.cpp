@@ -102,6 +102,22 @@ std::optional<Expr> KernelEmitter::ownsElements(const LinearLayout &layout) {
   return owns;
 }
 
+/// The bits of the loop variable any of which, when 0, keeps the coordinate
+/// along `axis` below `end`, whatever the thread.
+static uint64_t bitsBelow(const LinearLayout &layout, unsigned axis,
+                          const BitMap &reg, int64_t end) {
+  uint64_t threads = basesAlong(layout, InDim::Lane, axis).span() |
+                     basesAlong(layout, InDim::Warp, axis).span();
+  BitMap map = reg.then(basesAlong(layout, InDim::Register, axis));
+  if (!map.isDisjoint() || (threads & map.span()) || map.offset)
+    return 0;
+  uint64_t greatest = threads | map.span(), mask = 0;
+  for (auto [bit, image] : llvm::enumerate(map.images))
+    if (static_cast<int64_t>(greatest - image) < end)
+      mask |= uint64_t(1) << bit;
+  return mask;
+}
+
 std::optional<Expr> KernelEmitter::isInside(const LinearLayout &layout,
                                             ValueRange valid,
                                             const BitMap &reg) {
@@ -111,6 +127,16 @@ std::optional<Expr> KernelEmitter::isInside(const LinearLayout &layout,
       continue;
     Expr test = binary(coordinate(layout, axis, reg), "<", scalar(end),
                        Prec::Relational, CType::Bool);
+    // Most registers need no test, which the unrolled loop finds out.
+    if (uint64_t mask = bitsBelow(layout, axis, reg, facts.rangeOf(end).low)) {
+      Expr bits = intLiteral(static_cast<int64_t>(mask), CType::I32);
+      Expr r = Expr::atom("r", CType::I32);
+      bool isAll = mask + 1 == uint64_t(1) << reg.images.size();
+      test = binary(
+          binary(isAll ? r : binary(r, "&", bits, Prec::BitAnd, CType::I32),
+                 "!=", bits, Prec::Equality, CType::Bool),
+          "||", test, Prec::LogicalOr, CType::Bool);
+    }
     inside = inside ? binary(*inside, "&&", test, Prec::LogicalAnd, CType::Bool)
                     : test;
   }

@@ -64,6 +64,8 @@ struct View {
   llvm::SmallVector<unsigned> dims;
   /// Whether it is there at all.
   std::optional<Expr> predicate;
+  /// Per dimension of the argument that the view is without: the index there.
+  llvm::SmallDenseMap<unsigned, Expr> fixed;
   /// A power of two, in elements, that divides the offset of `pointer` along
   /// the dimension of stride 1.
   int64_t unitDivisor = int64_t(1) << 20;
@@ -238,6 +240,22 @@ private:
   void emitScalarLoad(mlir::tile::LoadOp op);
   void emitStore(mlir::tile::StoreOp op);
   void emitScalarStore(mlir::tile::StoreOp op);
+
+  //===--- ShiftedAccess.cpp ---===//
+  /// The elements of 16 bytes, if a thread holds as many neighbours and the
+  /// memory is aligned to less than 4 bytes; else 0.
+  static unsigned shiftedVector(const BlockAccess &access);
+  void emitShiftedLoad(mlir::tile::LoadOp op, const BlockAccess &access,
+                       const Fragment &fragment, unsigned vector);
+  /// Whether all rows of a tile have rows of the tensor before and behind them,
+  /// at higher addresses the higher they are.
+  std::optional<Expr> isAmongRows(mlir::tile::LoadOp op,
+                                  const BlockAccess &access);
+  /// How many lanes hold vectors that follow each other, if enough do that
+  /// shifted vectors may be stored; else 0.
+  unsigned lanesForShiftedStore(const BlockAccess &access);
+  void emitShiftedStore(const BlockAccess &access, const Fragment &fragment,
+                        unsigned lanes);
 
   //===--- Gather.cpp ---===//
   /// One element of a view at computed indices.

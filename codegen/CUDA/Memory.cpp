@@ -72,6 +72,7 @@ void KernelEmitter::emitSlice(tile::SliceOp op) {
       continue;
     Expr at = scalar(index);
     offset = plus(offset, times(at, stride(arg, view.dims[dim])));
+    result.fixed.insert({view.dims[dim], at});
     if (unitAttr && unitAttr.getInt() == view.dims[dim])
       result.unitDivisor = std::min(result.unitDivisor, facts.divisorOf(index));
   }
@@ -186,6 +187,7 @@ KernelEmitter::planAccess(Value viewValue, ValueRange indices, ValueRange valid,
       vector = 1;
     access.vector = static_cast<unsigned>(vector);
     access.vectorAxis = axis;
+    access.alongUnit = true;
     access.hasTail = !valid.empty() && vector > 1 &&
                      facts.rangeOf(valid[axis]).low < layout.shape()[axis] &&
                      facts.divisorOf(valid[axis]) < vector;
@@ -252,24 +254,24 @@ std::optional<Expr> KernelEmitter::mayAccess(const BlockAccess &access,
 /// How many elements of the vector at a register may be accessed; more than
 /// `vector` or less than 0 mean all or none.
 Expr KernelEmitter::countInside(const BlockAccess &access, const BitMap &reg) {
+  ArrayRef<int64_t> shape = access.layout.shape();
   std::optional<Expr> condition = access.predicate;
-  std::optional<Expr> count;
-  for (auto [axis, end] : llvm::enumerate(access.valid)) {
-    Expr position = coordinate(access.layout, axis, reg);
-    if (axis == access.vectorAxis) {
-      Expr length = scalar(end);
-      count = position.text == "0"
-                  ? length
-                  : binary(length, "-", position, Prec::Additive, length.type);
-    } else if (facts.rangeOf(end).low < access.layout.shape()[axis]) {
-      condition = conjunction(condition, binary(position, "<", scalar(end),
-                                                Prec::Relational, CType::Bool));
-    }
-  }
-  Expr result = cast(*count, CType::I32);
-  if (condition)
-    result = ternary(*condition, result, intLiteral(0, CType::I32), CType::I32);
-  return result;
+  for (auto [axis, end] : llvm::enumerate(access.valid))
+    if (axis != access.vectorAxis && facts.rangeOf(end).low < shape[axis])
+      condition = conjunction(
+          condition, binary(coordinate(access.layout, axis, reg), "<",
+                            scalar(end), Prec::Relational, CType::Bool));
+  Expr end = access.valid.empty()
+                 ? intLiteral(shape[access.vectorAxis], CType::I32)
+                 : scalar(access.valid[access.vectorAxis]);
+  Expr position = coordinate(access.layout, access.vectorAxis, reg);
+  Expr count = position.text == "0"
+                   ? end
+                   : binary(end, "-", position, Prec::Additive, end.type);
+  count = cast(count, CType::I32);
+  return condition
+             ? ternary(*condition, count, intLiteral(0, CType::I32), CType::I32)
+             : count;
 }
 
 std::string KernelEmitter::scalarPointer(const View &view, ValueRange indices) {
@@ -311,10 +313,11 @@ void KernelEmitter::emitLoad(tile::LoadOp op) {
       declareFragment(op.getResult(), wish, guarded && isZero ? " = {}" : "");
   fragments.insert({op.getResult(), fragment});
   unsigned bytes = access.vector * byteSize(fragment.type);
+  unsigned shifted = access.view.isReadOnly ? shiftedVector(access) : 0;
   StringRef load = access.view.isReadOnly ? "load" : "reload";
   StringRef suffix = guarded ? "_if" : "";
 
-  if (bytes < 4) {
+  if (bytes < 4 && !shifted) {
     // One by one, then packed.
     std::string raw = fresh(fragment.name + "_raw");
     out.line(spelling(fragment.type) + " " + raw + "[" +
@@ -338,6 +341,8 @@ void KernelEmitter::emitLoad(tile::LoadOp op) {
         "fill(" + fragment.name + ", " +
         (isPacked(fragment.type) ? packedFill(pad, fragment.type) : pad.text) +
         ");");
+  if (shifted)
+    return emitShiftedLoad(op, access, fragment, shifted);
   forRegisters(fragment.registers, access.vector,
                [&](const RegisterLoop &loop) {
                  std::optional<Expr> may = mayAccess(access, loop.reg);
@@ -420,6 +425,12 @@ void KernelEmitter::emitStore(tile::StoreOp op) {
   };
   if (bytes < 4)
     access.vector = 1;
+  if (unsigned lanes = lanesForShiftedStore(access)) {
+    emitShiftedStore(access, fragment, lanes);
+    if (owns)
+      out.close();
+    return;
+  }
   forRegisters(fragment.registers, access.vector,
                [&](const RegisterLoop &loop) {
                  std::string prefix = guard(loop, mayAccess(access, loop.reg));

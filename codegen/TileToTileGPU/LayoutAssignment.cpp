@@ -167,18 +167,36 @@ static bool sharesLayout(Operation *op) {
 // Forward
 //===----------------------------------------------------------------------===//
 
+/// The bytes of one access to a row of `type`. Vectors that memory is not
+/// aligned to would be taken apart, and then neighbouring threads better have
+/// neighbouring elements; but those of narrow elements in long rows, of which
+/// there are several, are loaded and stored shifted, unless the kernel both
+/// reads and writes them.
+static int64_t accessBytes(const ViewOrigin &origin, RankedTensorType type,
+                           int64_t axis) {
+  constexpr int64_t vectorBytes = 16, longRow = 16 * vectorBytes;
+  int64_t bytes = tilegpu::getElementBytes(type.getElementType());
+  int64_t alignment = origin.alignment();
+  tile::Access access =
+      origin.kernel().getArgAccess(origin.argument.getArgNumber());
+  bool isShifted = alignment < 4 && bytes < 4 &&
+                   origin.dims[origin.unitDim()] > 0 &&
+                   type.getDimSize(axis) * bytes >= longRow &&
+                   (access == tile::Access::In || access == tile::Access::Out);
+  return isShifted ? vectorBytes : alignment;
+}
+
 /// What a load or scan wants by itself.
 std::optional<LinearLayout> LayoutAssignment::preference(Operation *op,
                                                          Value result) const {
   auto type = cast<RankedTensorType>(result.getType());
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
-    // Vectors that memory is not aligned to would be taken apart, and then
-    // neighbouring threads better have neighbouring elements.
     ViewOrigin origin = ViewOrigin::of(load.getView());
     const auto *found = llvm::find(load.getDims(), origin.unitDim());
-    bool hasUnit = found != load.getDims().end();
-    return coalesced(type, hasUnit ? found - load.getDims().begin() : -1,
-                     hasUnit ? origin.alignment() : 16);
+    if (found == load.getDims().end())
+      return coalesced(type, -1);
+    int64_t axis = found - load.getDims().begin();
+    return coalesced(type, axis, accessBytes(origin, type, axis));
   }
   if (auto scan = dyn_cast<tile::ScanOp>(op))
     return scanLayout(type, static_cast<int64_t>(scan.getAxis()), warps);
@@ -314,6 +332,39 @@ static int64_t runBytes(const LinearLayout &layout, int64_t axis,
   return run * elementBytes;
 }
 
+/// Whether accesses in `layout` along `axis` fill sectors of memory.
+static bool fillsSectors(const LinearLayout &layout, RankedTensorType type,
+                         int64_t axis, const ViewOrigin &origin) {
+  int64_t bytes = tilegpu::getElementBytes(type.getElementType());
+  int64_t wanted = std::min<int64_t>(32, type.getDimSize(axis) * bytes);
+  // A register's part of the run counts only as far as one access goes.
+  int64_t width = bytes * layout.vectorWidth(axis, 8 * bytes);
+  int64_t access = accessBytes(origin, type, axis);
+  return runBytes(layout, axis, bytes) >= wanted &&
+         width >= std::min({int64_t(4), wanted, access}) &&
+         (access >= 4 || width <= access);
+}
+
+/// The layout of all users of a load, if they agree and it suits memory: better
+/// narrower accesses than an exchange between threads.
+std::optional<LinearLayout> LayoutAssignment::loadLayout(tile::LoadOp load) {
+  ViewOrigin origin = ViewOrigin::of(load.getView());
+  const auto *found = llvm::find(load.getDims(), origin.unitDim());
+  if (found == load.getDims().end() || load->use_empty())
+    return std::nullopt;
+  std::optional<LinearLayout> common;
+  for (OpOperand &use : load->getUses()) {
+    std::optional<LinearLayout> layout = required(use);
+    if (!layout || (common && *common != *layout))
+      return std::nullopt;
+    common = layout;
+  }
+  if (!fillsSectors(*common, load.getType(), found - load.getDims().begin(),
+                    origin))
+    return std::nullopt;
+  return common;
+}
+
 /// The layout to store in: the value's own, if it fills sectors of memory.
 LinearLayout LayoutAssignment::storeLayout(tile::StoreOp store,
                                            const LinearLayout &value) const {
@@ -326,13 +377,9 @@ LinearLayout LayoutAssignment::storeLayout(tile::StoreOp store,
   int64_t bytes = tilegpu::getElementBytes(type.getElementType());
   if (type.getNumElements() * bytes < smallBytes)
     return value;
-  int64_t wanted = std::min<int64_t>(32, type.getDimSize(axis) * bytes);
-  // A register's part of the run counts only as far as one access goes.
-  int64_t vector = value.vectorWidth(axis, 8 * bytes);
-  if (runBytes(value, axis, bytes) >= wanted &&
-      vector * bytes >= std::min({int64_t(4), wanted, origin.alignment()}))
+  if (fillsSectors(value, type, axis, origin))
     return value;
-  return coalesced(type, axis, origin.alignment());
+  return coalesced(type, axis, accessBytes(origin, type, axis));
 }
 
 std::optional<LinearLayout>
@@ -383,13 +430,32 @@ void LayoutAssignment::settle(Value value) {
                                    : coalesced(type, type.getRank() - 1));
 }
 
+/// All users have their layouts.
+void LayoutAssignment::settleLoad(tile::LoadOp load) {
+  Value tile = load.getResult();
+  if (!isTile(tile) || final.contains(tile))
+    return;
+  std::optional<LinearLayout> layout = loadLayout(load);
+  if (!layout && wish(tile).care < Care::Access)
+    for (OpOperand &use : tile.getUses())
+      if ((layout = required(use)))
+        break;
+  if (layout)
+    final.try_emplace(tile, *layout);
+  else
+    settle(tile);
+}
+
 void LayoutAssignment::backward(Operation *op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    settleLoad(load);
   for (Value result : op->getResults())
     settle(result);
   // A store of what has no layout settles it by its own target.
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
-    if (!isTile(value) || final.contains(representative(value)))
+    if (!isTile(value) || final.contains(representative(value)) ||
+        value.getDefiningOp<tile::LoadOp>())
       continue;
     if (wish(value).care >= Care::Access) {
       settle(value);

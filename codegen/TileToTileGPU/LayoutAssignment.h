@@ -65,8 +65,10 @@ private:
   std::optional<layout::LinearLayout> wantedByUsers(mlir::Value value);
   void backward(mlir::Operation *op);
   void settle(mlir::Value value);
+  void settleLoad(mlir::tile::LoadOp load);
   std::optional<layout::LinearLayout> preference(mlir::Operation *op,
                                                  mlir::Value result) const;
+  std::optional<layout::LinearLayout> loadLayout(mlir::tile::LoadOp load);
   layout::LinearLayout storeLayout(mlir::tile::StoreOp store,
                                    const layout::LinearLayout &value) const;
 

@@ -6,6 +6,7 @@
 
 #include "codegen/TileToTileGPU/Warps.h"
 
+#include "codegen/TileToTileGPU/Views.h"
 #include "dialects/TileGPU/IR/TileGPU.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -70,24 +71,46 @@ static int64_t largestVectors(tile::KernelOp kernel) {
   return bytes / 16;
 }
 
+template <typename... Ops> static bool contains(tile::KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<Ops...>(op) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether some rows begin at addresses that are no multiples of 4: shifting
+/// them into place takes more instructions and more registers.
+static bool isHardlyAligned(tile::KernelOp kernel) {
+  return kernel
+      .walk([](tile::LoadOp load) {
+        return ViewOrigin::of(load.getView()).alignment() < 4
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int64_t tilec::chooseWarps(tile::KernelOp kernel) {
   if (int64_t warps = kernel.getSchedule().get("warps", 0))
     return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps), 1, 32);
   if (int64_t forProducts = warpsForProducts(kernel))
     return forProducts;
   bool reduces =
-      kernel
-          .walk([](Operation *op) {
-            return isa<tile::ReduceOp, tile::ArgReduceOp, tile::ScanOp>(op)
-                       ? WalkResult::interrupt()
-                       : WalkResult::advance();
-          })
-          .wasInterrupted();
+      contains<tile::ReduceOp, tile::ArgReduceOp, tile::ScanOp>(kernel);
   int64_t vectors = llvm::PowerOf2Ceil(largestVectors(kernel));
   int64_t threads = vectors;
-  if (reduces) {
+  if (reduces && isHardlyAligned(kernel)) {
+    threads =
+        vectors > 128 ? std::clamp<int64_t>(vectors / 4, 128, 1024) : vectors;
+  } else if (reduces) {
+    // Sums of exponentials take two exchanges between threads, and few
+    // registers in between.
     if (vectors > 128)
-      threads = std::clamp<int64_t>(vectors / 2, 128, 256);
+      threads = contains<math::ExpOp, math::Exp2Op>(kernel)
+                    ? std::clamp<int64_t>(vectors / 8, 64, 256)
+                    : std::clamp<int64_t>(vectors / 2, 128, 256);
     if (vectors > 1024)
       threads = std::clamp<int64_t>(vectors / 8, 512, 1024);
   } else if (vectors > 128) {

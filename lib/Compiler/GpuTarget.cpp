@@ -49,11 +49,26 @@ GpuFacts GpuFacts::of(const typed::Kernel &kernel, const BoundLaunch &launch,
   return facts;
 }
 
+/// The power of two up to 16 that divides the length of a row in bytes. Extents
+/// that are not known are taken for multiples of it.
+static int64_t rowAlignment(const typed::Param &param,
+                            const Specialization &specialization) {
+  constexpr int64_t most = 16;
+  if (param.shape.size() < 2)
+    return most;
+  const typed::Param::Extent &last = param.shape.back();
+  int64_t extent = last.dim ? specialization.extents.lookup(last.dim->name)
+                            : last.constant; // 0: not known.
+  auto bytes = static_cast<int64_t>(byteSize(param.dtype)) * extent;
+  return bytes > 0 ? std::min(most, bytes & -bytes) : most;
+}
+
 GpuFacts GpuFacts::assumed(const typed::Kernel &kernel,
                            const Specialization &specialization) {
   GpuFacts facts;
   for (const typed::Param *param : kernel.params)
-    facts.alignment.push_back(param->isTensor ? 16 : 0);
+    facts.alignment.push_back(
+        param->isTensor ? rowAlignment(*param, specialization) : 0);
   return facts;
 }
 

@@ -36,8 +36,9 @@ struct GpuFacts {
   /// The facts of a launch with tensors of the device.
   static GpuFacts of(const typed::Kernel &kernel, const BoundLaunch &launch,
                      const Specialization &specialization);
-  /// Those of row-major tensors of ordinary size whose rows begin at multiples
-  /// of 16 bytes: what code is shown for without arguments.
+  /// Those of row-major tensors of ordinary size at addresses that are
+  /// multiples of 16, as are extents that are not known: what code is shown for
+  /// without arguments.
   static GpuFacts assumed(const typed::Kernel &kernel,
                           const Specialization &specialization);
 };

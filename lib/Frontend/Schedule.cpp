@@ -27,8 +27,9 @@ struct Sizes {
   int64_t besideWhole, maxBesideWhole;
   int64_t alone, contiguous, next, transposed;
 };
-constexpr Sizes cpuSizes = {64, 128, 64, 128, 64, 16384, 64, 8192, 256, 32, 64};
-constexpr Sizes gpuSizes = {128, 64, 128, 128, 64, 4096, 16, 1024, 512, 2, 64};
+constexpr Sizes cpuSizes = {64, 128,  128, 128, 128, 16384,
+                            64, 8192, 256, 32,  64};
+constexpr Sizes gpuSizes = {64, 64, 128, 128, 64, 4096, 16, 1024, 512, 4, 64};
 
 constexpr int64_t maxElements = 32768;
 constexpr int64_t unknownExtent = 256;

@@ -16,13 +16,13 @@
 // long; on GPUs the sizes are powers of two that a few warps handle:
 //
 //   use of the axis                            cpu               GPU
-//   rows of attention / its keys               64 / 128          128 / 64
-//   dot: rows, columns                         64, 128           128, 128
-//   dot: contracted                            64                64
+//   rows of attention / its keys               64 / 128          64 / 64
+//   dot: rows, columns                         128, 128          128, 128
+//   dot: contracted                            128               64
 //   dot: batch                                 1                 1
 //   beside whole axes of P elements            16384/P in 1..64  4096/P
 //   in 1..16 alone                                      8192              1024
-//   with others: contiguous, next, further     256, 32, 1        512, 2, 1
+//   with others: contiguous, next, further     256, 32, 1        512, 4, 1
 //   contiguous in one tensor, not in another   64                64
 //
 // On GPUs dots and attention of elements of 4 bytes or more have 64 rows and

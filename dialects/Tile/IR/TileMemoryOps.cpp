@@ -2,7 +2,8 @@
 //
 // Verifiers and memory effects of the ops that touch memory. An effect names
 // the view operand, so that whoever asks about one view (and knows which views
-// may overlap) is not told about the others.
+// may overlap) is not told about the others. Reading what nobody writes is no
+// effect: such reads may be merged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,21 @@ using namespace mlir::tile;
 
 using Effects = SmallVectorImpl<MemoryEffects::EffectInstance>;
 
+/// Whether a view is part of an `in` argument, which nothing overlaps that is
+/// written.
+static bool isNeverWritten(Value view) {
+  while (auto slice = view.getDefiningOp<SliceOp>())
+    view = slice.getView();
+  auto argument = dyn_cast<BlockArgument>(view);
+  if (!argument)
+    return false;
+  auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+  return kernel && kernel.getArgAccess(argument.getArgNumber()) == Access::In;
+}
+
 static void addRead(Effects &effects, OpOperand &view) {
+  if (isNeverWritten(view.get()))
+    return;
   effects.emplace_back(MemoryEffects::Read::get(), &view,
                        SideEffects::DefaultResource::get());
 }

@@ -9,7 +9,7 @@
 //   sigmoid(x) = 1 / (1 + exp(-x))    exp overflows to infinity where the
 //                                     result is 0 anyway
 //   silu(x)    = x * sigmoid(x)       -inf would give -inf * 0 = NaN: the
-//   gelu(x)    = x * (1 + erf(x/√2))/2  factor x is kept finite below
+//   gelu(x)    = x * erfc(-x/√2)/2    factor x is kept finite below
 //   relu(x)    = max(x, 0)            the max that keeps NaN
 //
 //===----------------------------------------------------------------------===//
@@ -342,9 +342,9 @@ TileValue KernelLowering::lowerMath(const typed::Math *math) {
     case typed::MathFn::Erf:
       return emit<math::ErfOp>(x);
     case typed::MathFn::Gelu: {
-      Value scaled = emit<arith::MulFOp>(x, number(0.70710678118654752440));
-      Value sum = emit<arith::AddFOp>(emit<math::ErfOp>(scaled), number(1));
-      Value factor = emit<arith::MulFOp>(sum, number(0.5));
+      Value scaled = emit<arith::MulFOp>(x, number(-0.70710678118654752440));
+      Value factor =
+          emit<arith::MulFOp>(emit<math::ErfcOp>(scaled), number(0.5));
       return emit<arith::MulFOp>(finiteBelow(), factor);
     }
     case typed::MathFn::Silu:

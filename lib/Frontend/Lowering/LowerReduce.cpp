@@ -10,7 +10,7 @@
 //              r = select (m == -inf), 0, m       a row of -inf gives 0
 //              e = exp(x - r)
 //              s = reduce sum (select_valid zero e)
-//              e / select (s == 0), 1, s
+//              e * (1 / select (s == 0), 1, s)
 //   logsumexp  r = select (|m| == inf), 0, m      inf gives inf, not NaN
 //              log(s) + r
 //   mean       reduce sum (select_valid zero x) / number of valid positions
@@ -174,8 +174,11 @@ TileValue KernelLowering::softmax(const TileValue &value, typed::Axis *over) {
                                       number(sum.axes, 0));
   TileValue divisor(
       emit<arith::SelectOp>(isEmpty, number(sum.axes, 1), sum.value), sum.axes);
+  // One division a row.
+  TileValue factor(emit<arith::DivFOp>(number(sum.axes, 1), divisor.value),
+                   sum.axes);
   return TileValue(
-      emit<arith::DivFOp>(exp.value, broadcast(divisor, value.axes).value),
+      emit<arith::MulFOp>(exp.value, broadcast(factor, value.axes).value),
       value.axes);
 }
 

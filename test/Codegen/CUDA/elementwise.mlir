@@ -17,7 +17,7 @@
 // CHECK-NEXT:   float t[8];
 // CHECK-NEXT: #pragma unroll
 // CHECK-NEXT:   for (int r = 0; r < 8; ++r) {
-// CHECK-NEXT:     t[r] = expf(x[r] * 2.0f);
+// CHECK-NEXT:     t[r] = exp_f32(x[r] * 2.0f);
 // CHECK-NEXT:     sum[r & 3] += t[r];
 // CHECK-NEXT:   }
 // CHECK:        float t1[8];

@@ -1,0 +1,157 @@
+//===- ShiftedAccess.cpp - Vectors of rows that begin anywhere --*- C++ -*-===//
+//
+// Elements narrower than 4 bytes in memory that is aligned to less than 4: rows
+// of odd length, say. Moved one by one they take one instruction each. Where a
+// thread holds 16 bytes of neighbours, it loads the aligned vectors that these
+// lie in and shifts them into place; stores get the missing part of a vector
+// from the lane before. prelude/shifted.cuh has the details.
+//
+// An aligned vector may hold, besides elements of a row, what is between it and
+// the row before or behind. So tiles that touch the first or last row are
+// loaded one by one: nothing before the first element of a tensor or behind its
+// last one is read. Only memory that nobody writes is loaded so, and only
+// tensors that are not read are stored so: a thread may read and write what
+// belongs to another.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/CUDA/BlockAccess.h"
+
+using namespace mlir;
+
+namespace tilec::cuda {
+
+using layout::InDim;
+using layout::LinearLayout;
+
+static constexpr unsigned vectorBytes = 16;
+
+/// How many lanes, from each multiple of that number on, hold vectors of
+/// `vector` elements that follow each other along `axis`.
+static unsigned lanesInRun(const LinearLayout &layout, unsigned axis,
+                           unsigned vector) {
+  unsigned lanes = 1;
+  for (const layout::Basis &basis : layout.bases(InDim::Lane)) {
+    for (auto [i, coordinate] : llvm::enumerate(basis))
+      if (coordinate != (i == axis ? int64_t(vector) * lanes : 0))
+        return lanes;
+    lanes *= 2;
+  }
+  return lanes;
+}
+
+unsigned KernelEmitter::shiftedVector(const BlockAccess &access) {
+  unsigned size = byteSize(access.view.type);
+  if (!access.alongUnit || size >= 4 || access.vector > 1)
+    return 0;
+  unsigned held = access.layout.vectorWidth(access.vectorAxis, 8 * size);
+  return held * size >= vectorBytes ? vectorBytes / size : 0;
+}
+
+std::optional<Expr> KernelEmitter::isAmongRows(tile::LoadOp op,
+                                               const BlockAccess &access) {
+  const View &view = access.view;
+  unsigned unit = view.dims[op.getDims()[access.vectorAxis]];
+  if (unit == 0)
+    return std::nullopt;
+  // The first and the last row of the tile, along the dimension before.
+  unsigned dim = unit - 1;
+  std::optional<Expr> first;
+  if (auto fixed = view.fixed.find(dim); fixed != view.fixed.end())
+    first = fixed->second;
+  int64_t count = 1;
+  for (auto [i, index] : llvm::enumerate(op.getIndices()))
+    if (view.dims[i] == dim)
+      first = scalar(index);
+  for (auto [axis, i] : llvm::enumerate(op.getDims()))
+    if (view.dims[i] == dim)
+      count = access.layout.shape()[axis];
+  Value argument = kernel.getBody().getArgument(view.arg);
+  Expr length = extent(argument, unit), rows = extent(argument, dim);
+  Expr behind = binary(*first, "+", intLiteral(count, CType::I32),
+                       Prec::Additive, first->type);
+  auto compare = [](const Expr &a, StringRef sign, const Expr &b) {
+    return binary(a, sign, b, Prec::Relational, CType::Bool);
+  };
+  auto both = [](const Expr &a, const Expr &b) {
+    return binary(a, "&&", b, Prec::LogicalAnd, CType::Bool);
+  };
+  Expr isAmong = both(compare(*first, ">", intLiteral(0, CType::I32)),
+                      compare(behind, "<", rows));
+  isAmong = both(compare(stride(view.arg, dim), ">=", length), isAmong);
+  // What is loaded of a neighbour must not reach beyond it.
+  constexpr int64_t reach = 2 * vectorBytes;
+  auto type = cast<tile::ViewType>(argument.getType());
+  if (type.isDynamicDim(unit) || type.getDimSize(unit) < reach)
+    isAmong =
+        both(compare(length, ">=", intLiteral(reach, CType::I32)), isAmong);
+  return isAmong;
+}
+
+void KernelEmitter::emitShiftedLoad(tile::LoadOp op, const BlockAccess &access,
+                                    const Fragment &fragment, unsigned vector) {
+  auto each =
+      [&](llvm::function_ref<void(const RegisterLoop &, std::string)> body) {
+        forRegisters(fragment.registers, vector, [&](const RegisterLoop &loop) {
+          body(loop, addressOf(access, loop.reg));
+        });
+      };
+  std::optional<Expr> isAmong = isAmongRows(op, access);
+  if (isAmong) {
+    // Five of every eight are used.
+    unsigned numWords = fragment.registers / vector * 8;
+    std::string words = fresh(fragment.name + "_words");
+    auto wordsAt = [&](const RegisterLoop &loop) {
+      if (!loop.hasVariable)
+        return words;
+      return words + " + r" + (vector == 16 ? " / 2" : "");
+    };
+    out.open("if (" + isAmong->text + ")");
+    out.line("unsigned " + words + "[" + Twine(numWords) + "];");
+    // All vectors are on their way before the first is waited for.
+    each([&](const RegisterLoop &loop, const std::string &address) {
+      Expr any =
+          binary(countInside(access, loop.reg), ">", intLiteral(0, CType::I32),
+                 Prec::Relational, CType::Bool);
+      out.line("load_around(" + wordsAt(loop) + ", " + address + ", " +
+               any.text + ");");
+    });
+    each([&](const RegisterLoop &loop, const std::string &address) {
+      out.line("take_shifted(" + entryPointer(fragment, loop) + ", " +
+               wordsAt(loop) + ", " + address + ", " +
+               countInside(access, loop.reg).text + ");");
+    });
+    out.reopen("else");
+  }
+  each([&](const RegisterLoop &loop, const std::string &address) {
+    out.line("load_elements(" + entryPointer(fragment, loop) + ", " + address +
+             ", " + countInside(access, loop.reg).text + ");");
+  });
+  if (isAmong)
+    out.close();
+}
+
+unsigned KernelEmitter::lanesForShiftedStore(const BlockAccess &access) {
+  constexpr unsigned fewLanes = 4;
+  unsigned vector = shiftedVector(access);
+  if (!vector || kernel.getArgAccess(access.view.arg) != tile::Access::Out ||
+      access.layout.freeBits(InDim::Lane) ||
+      access.layout.freeBits(InDim::Register) ||
+      !access.isSeparable[access.vectorAxis])
+    return 0;
+  unsigned lanes = lanesInRun(access.layout, access.vectorAxis, vector);
+  return lanes < fewLanes ? 0 : lanes;
+}
+
+void KernelEmitter::emitShiftedStore(const BlockAccess &access,
+                                     const Fragment &fragment, unsigned lanes) {
+  forRegisters(fragment.registers, shiftedVector(access),
+               [&](const RegisterLoop &loop) {
+                 out.line("store_shifted<" + Twine(lanes) + ">(" +
+                          addressOf(access, loop.reg) + ", " +
+                          entryPointer(fragment, loop) + ", " +
+                          countInside(access, loop.reg).text + ");");
+               });
+}
+
+} // namespace tilec::cuda

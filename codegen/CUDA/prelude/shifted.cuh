@@ -1,0 +1,103 @@
+// Rows of elements narrower than 4 bytes that begin anywhere in memory. The
+// bytes of a row lie in aligned words, which are shifted into place.
+
+// How many bytes an address is behind a multiple of 16.
+DEVICE int phase_of(const void *at) {
+  return (int)((unsigned long long)at & 15);
+}
+
+// The five words that 16 bytes lie in; only four if these are aligned.
+DEVICE void load_around(unsigned *words, const void *from, bool ok) {
+  int phase = phase_of(from) % 4;
+  const char *low = (const char *)from - phase;
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    load_4_if(words + i, low + 4 * i, ok);
+  load_4_if(words + 4, low + 16, ok && phase != 0);
+}
+
+// The first `count` elements of what load_around has loaded from there.
+template <typename E, typename T>
+DEVICE void take_shifted(T *to, const unsigned *words, const E *from,
+                         int count) {
+  constexpr int N = 16 / sizeof(E);
+  unsigned shifted[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    shifted[i] =
+        __funnelshift_r(words[i], words[i + 1], phase_of(from) % 4 * 8);
+  if (count >= N) {
+    memcpy(to, shifted, 16);
+  } else if (count > 0) {
+    E elements[N], others[N];
+    memcpy(elements, shifted, 16);
+    memcpy(others, to, 16);
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+      if (i >= count)
+        elements[i] = others[i];
+    memcpy(to, elements, 16);
+  }
+}
+
+// The same one by one.
+template <typename E, typename T>
+DEVICE void load_elements(T *to, const E *from, int count) {
+  constexpr int N = 16 / sizeof(E);
+  E elements[N];
+  memcpy(elements, to, 16);
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    if (i < count)
+      elements[i] = __ldg(from + i);
+  memcpy(to, elements, 16);
+}
+
+// The 16 bytes from byte `begin`, 0 to 15, of 32.
+DEVICE void shift_words(unsigned *to, const unsigned (&words)[8], int begin) {
+  unsigned by_8[6], by_4[5];
+#pragma unroll
+  for (int i = 0; i < 6; ++i)
+    by_8[i] = begin & 8 ? words[i + 2] : words[i];
+#pragma unroll
+  for (int i = 0; i < 5; ++i)
+    by_4[i] = begin & 4 ? by_8[i + 1] : by_8[i];
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    to[i] = __funnelshift_r(by_4[i], by_4[i + 1], begin % 4 * 8);
+}
+
+// Stores the first `count` elements of 16 bytes. Groups of L lanes hold 16
+// bytes each of one run of memory: a lane stores the aligned vector that ends
+// within its bytes, part of which it gets from the lane before. What no vector
+// takes is stored one by one. All lanes of a warp take part.
+template <int L, typename E, typename T>
+DEVICE void store_shifted(E *to, const T *from, int count) {
+  constexpr int N = 16 / sizeof(E);
+  int phase = phase_of(to), lane = threadIdx.x % L;
+  unsigned words[8], shifted[4];
+  memcpy(words + 4, from, 16);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    unsigned before = __shfl_up_sync(0xffffffffu, words[i + 4], 1);
+    words[i] = phase == 0 ? words[i + 4] : before;
+  }
+  shift_words(shifted, words, -phase & 15);
+  // The vector takes the elements before `head`, the next lane's the others.
+  int head = N - phase / (int)sizeof(E);
+  bool joins = count >= head && (lane > 0 || phase == 0);
+  bool next_joins = lane + 1 < L && count - N >= head;
+  if (joins)
+    store_16((char *)to - phase, shifted);
+  int first = joins ? head : 0;
+  int last = next_joins ? head : max(min(count, N), 0);
+  if (first >= last)
+    return;
+  unsigned rest = (1u << last) - (1u << first);
+  E elements[N];
+  memcpy(elements, from, 16);
+#pragma unroll
+  for (int i = 0; i < N; ++i)
+    if (rest >> i & 1)
+      to[i] = elements[i];
+}
