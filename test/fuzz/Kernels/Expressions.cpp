@@ -79,6 +79,15 @@ DType Generator::randomDType() {
        DType::I32, DType::I32, DType::I64, DType::I16, DType::I8, DType::U8});
 }
 
+/// Few enough elements for an array.
+bool Generator::isSmall(llvm::ArrayRef<unsigned> dims) const {
+  constexpr double mostElements = 1 << 20;
+  double count = 1;
+  for (unsigned dim : dims)
+    count *= static_cast<double>(test.dims[dim].size);
+  return count <= mostElements;
+}
+
 size_t Generator::makeInput(std::vector<unsigned> dims, DType dtype,
                             int64_t low, int64_t high) {
   TensorParam &tensor = test.tensors.emplace_back();
@@ -136,6 +145,8 @@ Value Generator::load(unsigned set, std::optional<DType> dtype) {
     shape.push_back(dim);
     subscripts.push_back(text);
   }
+  if (!isSmall(shape))
+    return scalar();
   for (size_t i = 0; i < test.tensors.size(); ++i)
     if (test.tensors[i].access == TensorParam::Access::In &&
         test.tensors[i].dims == shape &&
@@ -468,6 +479,8 @@ Value Generator::gather() {
       subscripts.insert(front ? subscripts.begin() : subscripts.end(),
                         axis.isTile ? axis.name : ":");
     }
+  if (!isSmall(shape))
+    return scalar();
   DType type = randomDType();
   int64_t low = type == DType::U8 ? 0 : -random.below(4);
   size_t input = makeInput(shape, type, low, low + 1 + random.below(5));

@@ -400,6 +400,9 @@ void Generator::addStore() {
   }
   random.shuffle(dims);
 
+  if (!isSmall(llvm::to_vector(llvm::make_first_range(dims))))
+    return;
+
   TensorParam output;
   output.name = "Y" + std::to_string(test.tensors.size());
   std::vector<std::string> subscripts;
@@ -487,7 +490,12 @@ void Generator::run() {
   makeDims();
   makeGrid();
   fillBlock(static_cast<int>(1 + random.below(6)));
-  for (int64_t i = 1 + random.below(2); i > 0; --i)
+  auto hasOutput = [&] {
+    return llvm::any_of(test.tensors,
+                        [](const TensorParam &t) { return t.isOutput(); });
+  };
+  const int64_t numStores = 1 + random.below(2);
+  for (int64_t i = 0; i < numStores || (i < 20 && !hasOutput()); ++i)
     addStore();
   // A dimension is known by the tensors that have it.
   for (unsigned dim = 0; dim < test.dims.size(); ++dim)

@@ -102,6 +102,7 @@ private:
   unsigned randomAxes();
   unsigned randomSubset(unsigned axes);
   bool fits(const Value &value) const;
+  bool isSmall(llvm::ArrayRef<unsigned> dims) const;
 
   int64_t covered(unsigned axes) const;
   std::string namesOf(unsigned axes) const;
