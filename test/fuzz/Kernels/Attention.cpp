@@ -169,7 +169,8 @@ void AttentionGenerator::run() {
     test.schedule.emplace_back("i", randomTile(random));
   if (random.chance(80))
     test.schedule.emplace_back("kv", randomTile(random));
-  addKnobs(random, test);
+  constexpr int64_t elements = 4096;
+  addKnobs(random, test, elements);
 }
 
 void fuzz::generateAttention(Random &random, Case &test) {

@@ -26,6 +26,14 @@ int64_t Generator::covered(unsigned set) const {
   return count;
 }
 
+int64_t Generator::padded(unsigned set) const {
+  int64_t count = 1;
+  for (auto [i, axis] : llvm::enumerate(axes))
+    if (set >> i & 1)
+      count *= axis.padded;
+  return count;
+}
+
 std::string Generator::namesOf(unsigned set) const {
   std::vector<std::string> names;
   for (auto [i, axis] : llvm::enumerate(axes))
@@ -44,7 +52,7 @@ unsigned Generator::randomSubset(unsigned set) {
 
 /// Axes for a value, few enough that a tile of them is kept in registers.
 unsigned Generator::randomAxes() {
-  constexpr int64_t most = 8192;
+  constexpr int64_t most = 4096;
   unsigned set = 0;
   std::vector<unsigned> order;
   for (unsigned i = 0; i < axes.size(); ++i)
@@ -55,16 +63,16 @@ unsigned Generator::randomAxes() {
   for (unsigned i : order) {
     if (static_cast<size_t>(llvm::popcount(set)) == wanted)
       break;
-    if (covered(set | 1U << i) <= most)
+    if (padded(set | 1U << i) <= most)
       set |= 1U << i;
   }
   return set;
 }
 
 bool Generator::fits(const Value &value) const {
-  constexpr int64_t mostElements = 16384;
+  constexpr int64_t mostElements = 8192;
   constexpr double mostBound = 1e9, mostError = 0.02;
-  return covered(value.axes) <= mostElements && value.bound <= mostBound &&
+  return padded(value.axes) <= mostElements && value.bound <= mostBound &&
          value.error <= mostError * std::max(1.0, value.bound);
 }
 
@@ -376,11 +384,10 @@ Value Generator::product() {
   random.shuffle(order);
   // Loops are over what is contracted.
   if (depth > 0)
-    std::partition(order.begin(), order.end(),
-                   [&](unsigned i) { return !(gridAxes >> i & 1); });
+    llvm::partition(order, [&](unsigned i) { return !(gridAxes >> i & 1); });
   unsigned contracted = 1U << order[0], batch = 0, left = 0, right = 0;
   for (unsigned i : llvm::ArrayRef(order).drop_front()) {
-    if (covered(contracted | batch | left | right | 1U << i) > mostProducts)
+    if (padded(contracted | batch | left | right | 1U << i) > mostProducts)
       continue;
     int64_t choice = random.below(10);
     if (choice == 0 && llvm::popcount(contracted) < 2)
@@ -394,7 +401,10 @@ Value Generator::product() {
   }
   if (random.chance(50))
     std::swap(left, right);
-  if (covered(batch | left | right) > 16384)
+  constexpr int64_t mostElements = 8192;
+  if (padded(batch | left | right) > mostElements ||
+      padded(batch | left | contracted) > mostElements ||
+      padded(batch | contracted | right) > mostElements)
     return number();
   using Types = std::pair<DType, DType>;
   auto [a, b] = random.pick<Types>({{DType::BF16, DType::BF16},
@@ -472,7 +482,7 @@ Value Generator::gather() {
   std::vector<std::string> subscripts{text};
   unsigned more = randomAxes() & ~set;
   for (auto [i, axis] : llvm::enumerate(axes))
-    if ((more >> i & 1) && covered(set | 1U << i) <= 4096) {
+    if ((more >> i & 1) && padded(set | 1U << i) <= 4096) {
       set |= 1U << i;
       bool front = random.chance(50);
       shape.insert(front ? shape.begin() : shape.end(), axis.dim);

@@ -85,9 +85,14 @@ Layout fuzz::randomLayout(Random &random, size_t rank, bool isOutput) {
   return layout;
 }
 
-void fuzz::addKnobs(Random &random, Case &test) {
+void fuzz::addKnobs(Random &random, Case &test, int64_t elements) {
+  // What a thread has in registers.
+  constexpr int64_t usual = 64, threads = 32;
+  int64_t fewest = std::min<int64_t>(
+      8, llvm::PowerOf2Ceil(llvm::divideCeil(elements, usual * threads)));
   if (random.chance(50))
-    test.schedule.emplace_back("warps", random.pick({1, 2, 4, 8}));
+    test.schedule.emplace_back(
+        "warps", std::max<int64_t>(fewest, random.pick({1, 2, 4, 8})));
   if (random.chance(60))
     test.schedule.emplace_back("stages", 1 + random.below(5));
   if (random.chance(20))
@@ -121,9 +126,15 @@ void Generator::makeDims() {
   }
 }
 
+/// `size`: of the tile, or of the dimension.
 unsigned Generator::addAxis(std::string name, unsigned dim, bool isTile,
-                            int64_t covered) {
-  axes.push_back({std::move(name), dim, isTile, covered});
+                            int64_t size) {
+  // Longer axes are processed in pieces.
+  constexpr int64_t longest = 4096;
+  const int64_t extent = test.dims[dim].size;
+  axes.push_back({std::move(name), dim, isTile, std::min(size, extent),
+                  static_cast<int64_t>(llvm::PowerOf2Ceil(
+                      std::clamp<int64_t>(size, 1, longest)))});
   auto index = static_cast<unsigned>(axes.size() - 1);
   visible |= 1U << index;
   return index;
@@ -163,8 +174,7 @@ void Generator::makeGrid() {
     }
     int64_t tile = 0;
     parts.push_back(name + " in " + loopRange(name, dim, tile));
-    gridAxes |= 1U << addAxis(name, dim, /*isTile=*/true,
-                              std::min(tile, test.dims[dim].size));
+    gridAxes |= 1U << addAxis(name, dim, /*isTile=*/true, tile);
   }
   numGridPositions = positions.size();
   block->push_back({"grid " + llvm::join(parts, ", "), {}});
@@ -181,6 +191,7 @@ void Generator::makeGrid() {
 //===----------------------------------------------------------------------===//
 
 void Generator::assign(Value value) {
+  largestTile = std::max(largestTile, padded(value.axes));
   std::string name = "v" + std::to_string(numVariables++);
   block->push_back({name + " = " + value.text, {}});
   value.text = name;
@@ -283,7 +294,7 @@ void Generator::addLoop() {
       llvm::erase_if(test.schedule,
                      [&](const auto &entry) { return entry.first == name; });
     }
-    axis = addAxis(name, dim, /*isTile=*/true, std::min(tile, size));
+    axis = addAxis(name, dim, /*isTile=*/true, tile);
   } else {
     positions.emplace_back(name, dim);
   }
@@ -503,5 +514,5 @@ void Generator::run() {
           return llvm::is_contained(tensor.dims, dim);
         }))
       makeInput({dim}, DType::F32, 0, 1);
-  addKnobs(random, test);
+  addKnobs(random, test, largestTile);
 }

@@ -49,8 +49,8 @@ Case generate(uint64_t seed, uint64_t index);
 int64_t randomSize(Random &random, int64_t most);
 int64_t randomTile(Random &random);
 Layout randomLayout(Random &random, size_t rank, bool isOutput);
-/// "warps", "stages" and "group".
-void addKnobs(Random &random, Case &test);
+/// "warps", "stages" and "group", for tiles of so many elements.
+void addKnobs(Random &random, Case &test, int64_t elements);
 /// A kernel around an attention.
 void generateAttention(Random &random, Case &test);
 
@@ -66,6 +66,7 @@ private:
     unsigned dim;
     bool isTile;
     int64_t covered; // Positions at a time, at most.
+    int64_t padded;  // What a tile on a GPU has of it.
   };
 
   // Generator.cpp: the kernel's parts.
@@ -76,8 +77,7 @@ private:
   void addBranch();
   void addStore();
   void assign(Value value);
-  unsigned addAxis(std::string name, unsigned dim, bool isTile,
-                   int64_t covered);
+  unsigned addAxis(std::string name, unsigned dim, bool isTile, int64_t size);
   std::string loopRange(const std::string &name, unsigned dim, int64_t &tile);
   void accumulate(unsigned loopAxis, int64_t trips, bool isTile);
 
@@ -105,6 +105,7 @@ private:
   bool isSmall(llvm::ArrayRef<unsigned> dims) const;
 
   int64_t covered(unsigned axes) const;
+  int64_t padded(unsigned axes) const;
   std::string namesOf(unsigned axes) const;
 
   Random &random;
@@ -117,6 +118,7 @@ private:
   std::vector<Statement> *block = nullptr;
   size_t numGridPositions = 0;
   unsigned gridAxes = 0;
+  int64_t largestTile = 1; // Of what was assigned, in elements.
   bool allowsSpecial = false, hasTiles = true;
   int numVariables = 0, numLoops = 0, depth = 0;
   /// Of what the innermost loop accumulates; they stand in front of it.
