@@ -224,13 +224,14 @@ Value Generator::number() {
   if (choice == 6)
     return scalar();
   if (choice == 7) {
-    // A literal takes the type of what it stands beside; give it its own.
-    Value value;
+    // Not alone: what is known when compiled has no axes.
+    Value literal;
     int64_t n = random.below(6);
-    value.text = n == 5 ? "f32(0.5)" : "f32(" + std::to_string(n) + ")";
-    value.bound = n == 5 ? 0.5 : static_cast<double>(n);
-    value.unit = n == 5 ? 0.5 : 1;
-    return value;
+    literal.text = n == 5 ? "f32(0.5)" : "f32(" + std::to_string(n) + ")";
+    literal.bound = n == 5 ? 0.5 : static_cast<double>(n);
+    literal.unit = n == 5 ? 0.5 : 1;
+    Value value = load(randomAxes());
+    return random.chance(50) ? add(value, literal) : multiply(value, literal);
   }
   return load(randomAxes());
 }

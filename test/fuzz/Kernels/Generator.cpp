@@ -446,7 +446,8 @@ void Generator::addStore() {
         floatFormat(isFloat(output.dtype) ? output.dtype : DType::F64).epsilon;
     output.error =
         rounded(total, isFloat(output.dtype) ? DType::F32 : output.dtype).error;
-    if (total.bound / total.unit > significand && isFloat(output.dtype))
+    if (isNarrowFloat(output.dtype) &&
+        (!total.isExact() || total.bound / total.unit > significand))
       output.error = -1;
     block->push_back({target + " += " + value.text, {}});
     test.tensors.push_back(std::move(output));
