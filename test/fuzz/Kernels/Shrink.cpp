@@ -79,7 +79,9 @@ bool Shrinker::dropStatements() {
           return;
         body = &(*body)[i].body;
       }
-      if (path.back() < body->size())
+      // Without a grid it would be another kind of kernel.
+      if (path.back() < body->size() &&
+          !llvm::StringRef((*body)[path.back()].text).starts_with("grid "))
         body->erase(body->begin() + static_cast<ptrdiff_t>(path.back()));
     });
   return changed;
