@@ -103,6 +103,8 @@ void fuzz::addKnobs(Random &random, Case &test, int64_t elements) {
 // Dimensions and grid
 //===----------------------------------------------------------------------===//
 
+/// Of the tiles of all axes of a grid, which stores cover.
+static constexpr int64_t mostElements = 4096;
 static constexpr llvm::StringLiteral dimNames[] = {"M", "N", "K", "P"};
 static constexpr llvm::StringLiteral varNames[] = {"m", "n", "k", "p"};
 
@@ -140,11 +142,14 @@ unsigned Generator::addAxis(std::string name, unsigned dim, bool isTile,
   return index;
 }
 
-/// "tile(M)", with an entry in the schedule, or "tile(M, 24)".
+/// "tile(M)", with an entry in the schedule, or "tile(M, 24)"; of at most so
+/// many positions.
 std::string Generator::loopRange(const std::string &name, unsigned dim,
-                                 int64_t &tile) {
+                                 int64_t most, int64_t &tile) {
   const Dim &extent = test.dims[dim];
-  tile = randomTile(random);
+  do
+    tile = randomTile(random);
+  while (static_cast<int64_t>(llvm::PowerOf2Ceil(tile)) > most);
   if (!hasTiles) {
     tile = std::max<int64_t>(extent.size, 1);
     return "tile(" + extent.name + ")";
@@ -173,7 +178,8 @@ void Generator::makeGrid() {
       continue;
     }
     int64_t tile = 0;
-    parts.push_back(name + " in " + loopRange(name, dim, tile));
+    int64_t most = std::max<int64_t>(1, mostElements / padded(gridAxes));
+    parts.push_back(name + " in " + loopRange(name, dim, most, tile));
     gridAxes |= 1U << addAxis(name, dim, /*isTile=*/true, tile);
   }
   numGridPositions = positions.size();
@@ -282,7 +288,7 @@ void Generator::addLoop() {
   std::string range = test.dims[dim].name;
   if (isTile) {
     int64_t tile = 0;
-    range = loopRange(name, dim, tile);
+    range = loopRange(name, dim, mostElements, tile);
     trips = llvm::divideCeil(size, tile);
     // The number of positions may come from memory; then every subscript is
     // checked.
@@ -381,6 +387,8 @@ void Generator::addStore() {
   using Access = TensorParam::Access;
   Value value =
       pool.empty() || random.chance(10) ? expression() : random.pick(pool);
+  if (padded(value.axes | gridAxes) > 2 * mostElements)
+    return;
   bool isAdd = random.chance(20);
   // Pairs of a dimension and its subscript.
   std::vector<std::pair<unsigned, std::string>> dims;
@@ -509,6 +517,11 @@ void Generator::run() {
   const int64_t numStores = 1 + random.below(2);
   for (int64_t i = 0; i < numStores || (i < 20 && !hasOutput()); ++i)
     addStore();
+  if (!hasOutput()) {
+    assign(scalar());
+    pool = {pool.back()};
+    addStore();
+  }
   // A dimension is known by the tensors that have it.
   for (unsigned dim = 0; dim < test.dims.size(); ++dim)
     if (llvm::none_of(test.tensors, [&](const TensorParam &tensor) {

@@ -78,7 +78,8 @@ private:
   void addStore();
   void assign(Value value);
   unsigned addAxis(std::string name, unsigned dim, bool isTile, int64_t size);
-  std::string loopRange(const std::string &name, unsigned dim, int64_t &tile);
+  std::string loopRange(const std::string &name, unsigned dim, int64_t most,
+                        int64_t &tile);
   void accumulate(unsigned loopAxis, int64_t trips, bool isTile);
 
   // Expressions.cpp: values.
