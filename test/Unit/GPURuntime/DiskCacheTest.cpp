@@ -695,3 +695,45 @@ TEST_CASE("without interference all processes get the first result") {
   CHECK(makers == std::string(8, makers[0]));
   CHECK(isWhole(*DiskCache(options).find(keyOf("a")), 1));
 }
+
+TEST_CASE("threads of two processes that ask for one entry get one result") {
+  Fixture fixture;
+  DiskCache::Options options = fixture.options();
+  int pipes[2];
+  REQUIRE(pipe(pipes) == 0);
+  constexpr unsigned numThreads = 8;
+  std::vector<pid_t> children;
+  for (unsigned process = 0; process < 2; ++process) {
+    pid_t child = fork();
+    if (child == 0) {
+      DiskCache cache(options);
+      std::atomic<unsigned> waiting = numThreads;
+      std::vector<std::thread> threads;
+      for (unsigned t = 0; t < numThreads; ++t)
+        threads.emplace_back([&, t] {
+          for (--waiting; waiting > 0;) { // All at once.
+          }
+          auto got = cache.findOrMake(keyOf("a"), [&] {
+            return llvm::Expected<CacheEntry>(
+                entryOf(1, process * numThreads + t));
+          });
+          char maker = got && isWhole(*got, 1) ? got->at("maker")[0] : '!';
+          (void)!write(pipes[1], &maker, 1);
+        });
+      for (std::thread &thread : threads)
+        thread.join();
+      _exit(0);
+    }
+    children.push_back(child);
+  }
+  close(pipes[1]);
+  std::string makers;
+  char maker;
+  while (read(pipes[0], &maker, 1) == 1)
+    makers += maker;
+  close(pipes[0]);
+  for (pid_t child : children)
+    waitpid(child, nullptr, 0);
+  CHECK(makers == std::string(2 * numThreads, makers[0]));
+  CHECK(makers[0] != '!');
+}
