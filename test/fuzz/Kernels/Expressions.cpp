@@ -407,6 +407,13 @@ Value Generator::product() {
       padded(batch | left | contracted) > mostElements ||
       padded(batch | contracted | right) > mostElements)
     return number();
+  // What no tensor core takes is written out, one multiplication at a time.
+  constexpr int64_t mostScalarProducts = 1 << 15;
+  const bool isPlain =
+      batch == 0 && llvm::popcount(contracted) == 1 && left != 0 && right != 0;
+  if (!isPlain &&
+      padded(contracted | batch | left | right) > mostScalarProducts)
+    return number();
   using Types = std::pair<DType, DType>;
   auto [a, b] = random.pick<Types>({{DType::BF16, DType::BF16},
                                     {DType::BF16, DType::BF16},

@@ -36,7 +36,7 @@ static cl::opt<int64_t> only("case", cl::init(-1),
 static cl::opt<unsigned> jobs("jobs", cl::init(0),
                               cl::desc("processes; 0 for one a core"),
                               cl::cat(category));
-static cl::opt<double> limit("case-seconds", cl::init(60),
+static cl::opt<double> limit("case-seconds", cl::init(120),
                              cl::desc("a case that takes longer hangs"),
                              cl::cat(category));
 static cl::opt<double> shrinkSeconds("shrink-seconds", cl::init(30),
