@@ -208,6 +208,20 @@ Value Generator::position() {
   return scalar();
 }
 
+/// The same number on every target, of 24 bits.
+Value Generator::randomNumber() {
+  Value offset = position();
+  if (!isInteger(offset.dtype))
+    return offset;
+  Value value = offset;
+  value.text =
+      "random(" + std::to_string(random.below(100)) + ", " + offset.text + ")";
+  value.dtype = DType::F32;
+  value.bound = 1;
+  value.unit = 0x1p-24;
+  return value;
+}
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -222,7 +236,7 @@ Value Generator::number() {
   if (choice == 5)
     return position();
   if (choice == 6)
-    return scalar();
+    return random.chance(75) ? scalar() : randomNumber();
   if (choice == 7) {
     // Not alone: what is known when compiled has no axes.
     Value literal;

@@ -417,8 +417,23 @@ void Generator::addStore() {
       if (gridAxes >> i & 1)
         dims.emplace_back(axis.dim, axis.name);
   }
+  // Some positions of a scatter are out of range, and many are the same.
+  if (isAdd && random.chance(40))
+    for (auto &[dim, text] : dims) {
+      auto axis = llvm::find_if(axes, [&, &text = text](const Axis &axis) {
+        return axis.isTile && axis.name == text;
+      });
+      if (axis == axes.end())
+        continue;
+      programs *= static_cast<double>(axis->covered);
+      dim = static_cast<unsigned>(test.dims.size());
+      std::string extent = "V" + std::to_string(dim);
+      test.dims.push_back({extent, 1 + random.below(40)});
+      text = random.chance(50) ? "(" + text + " * 5 + 2) % " + extent
+                               : text + " - 1";
+      break;
+    }
   random.shuffle(dims);
-
   if (!isSmall(llvm::to_vector(llvm::make_first_range(dims))))
     return;
 

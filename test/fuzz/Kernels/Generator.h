@@ -94,6 +94,7 @@ private:
   Value condition();
   Value position();
   Value scalar();
+  Value randomNumber();
   Value load(unsigned axes, std::optional<DType> dtype = {});
   Value loadFrom(size_t tensor, llvm::ArrayRef<std::string> subscripts,
                  unsigned axes);
