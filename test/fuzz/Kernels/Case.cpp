@@ -92,7 +92,8 @@ std::string Case::command(llvm::StringRef file, llvm::StringRef target) const {
      << " --seed " << seed;
   std::vector<std::string> parts;
   for (const Dim &dim : dims)
-    parts.push_back(dim.name + "=" + std::to_string(dim.size));
+    if (!llvm::isDigit(dim.name[0]))
+      parts.push_back(dim.name + "=" + std::to_string(dim.size));
   if (!parts.empty())
     os << " --size " << llvm::join(parts, ",");
   parts.clear();

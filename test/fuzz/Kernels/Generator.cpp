@@ -126,6 +126,14 @@ void Generator::makeDims() {
         test.dims, [](const Dim &a, const Dim &b) { return a.size < b.size; });
     largest->size = largest->size / 2 + 1;
   }
+  // Extents that the kernel says, all of them different.
+  for (Dim &dim : test.dims) {
+    std::string number = std::to_string(dim.size);
+    if (random.chance(12) && dim.size > 0 &&
+        llvm::none_of(test.dims,
+                      [&](const Dim &other) { return other.name == number; }))
+      dim.name = number;
+  }
 }
 
 /// `size`: of the tile, or of the dimension.
@@ -145,19 +153,31 @@ unsigned Generator::addAxis(std::string name, unsigned dim, bool isTile,
 /// "tile(M)", with an entry in the schedule, or "tile(M, 24)"; of at most so
 /// many positions.
 std::string Generator::loopRange(const std::string &name, unsigned dim,
-                                 int64_t most, int64_t &tile) {
-  const Dim &extent = test.dims[dim];
+                                 const std::string &extent, int64_t most,
+                                 int64_t &tile) {
   do
     tile = randomTile(random);
   while (static_cast<int64_t>(llvm::PowerOf2Ceil(tile)) > most);
   if (!hasTiles) {
-    tile = std::max<int64_t>(extent.size, 1);
-    return "tile(" + extent.name + ")";
+    tile = std::max<int64_t>(test.dims[dim].size, 1);
+    return "tile(" + extent + ")";
   }
   if (random.chance(20))
-    return "tile(" + extent.name + ", " + std::to_string(tile) + ")";
+    return "tile(" + extent + ", " + std::to_string(tile) + ")";
   test.schedule.emplace_back(name, tile);
-  return "tile(" + extent.name + ")";
+  return "tile(" + extent + ")";
+}
+
+/// A scalar about as large as the dimension, and at most one larger: what is
+/// beyond either end is neither read nor written.
+std::string Generator::otherExtent(unsigned dim) {
+  const int64_t size = test.dims[dim].size;
+  ScalarParam param;
+  param.name = "e" + std::to_string(dim);
+  param.dtype = DType::I64;
+  param.value = random.pick({size, size - 1, size + 1, size / 2, int64_t(-1)});
+  extents.push_back(param);
+  return param.name;
 }
 
 void Generator::makeGrid() {
@@ -170,16 +190,18 @@ void Generator::makeGrid() {
       random.below(std::min<int64_t>(3, static_cast<int64_t>(order.size()))));
   std::vector<std::string> parts;
   for (unsigned dim : llvm::ArrayRef(order).take_front(count)) {
-    std::string name = varNames[dim].str();
-    if (random.chance(25)) {
-      test.dims[dim].size = std::min<int64_t>(test.dims[dim].size, 12);
+    std::string name = varNames[dim].str(), extent = test.dims[dim].name;
+    if (random.chance(10))
+      extent = otherExtent(dim);
+    constexpr int64_t mostPositions = 12;
+    if (test.dims[dim].size <= mostPositions && random.chance(60)) {
       positions.emplace_back(name, dim);
-      parts.push_back(name + " in " + test.dims[dim].name);
+      parts.push_back(name + " in " + extent);
       continue;
     }
     int64_t tile = 0;
     int64_t most = std::max<int64_t>(1, mostElements / padded(gridAxes));
-    parts.push_back(name + " in " + loopRange(name, dim, most, tile));
+    parts.push_back(name + " in " + loopRange(name, dim, extent, most, tile));
     gridAxes |= 1U << addAxis(name, dim, /*isTile=*/true, tile);
   }
   numGridPositions = positions.size();
@@ -288,7 +310,7 @@ void Generator::addLoop() {
   std::string range = test.dims[dim].name;
   if (isTile) {
     int64_t tile = 0;
-    range = loopRange(name, dim, mostElements, tile);
+    range = loopRange(name, dim, test.dims[dim].name, mostElements, tile);
     trips = llvm::divideCeil(size, tile);
     // The number of positions may come from memory; then every subscript is
     // checked.
@@ -537,6 +559,7 @@ void Generator::run() {
     pool = {pool.back()};
     addStore();
   }
+  llvm::append_range(test.scalars, extents);
   // A dimension is known by the tensors that have it.
   for (unsigned dim = 0; dim < test.dims.size(); ++dim)
     if (llvm::none_of(test.tensors, [&](const TensorParam &tensor) {

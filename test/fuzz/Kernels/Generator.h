@@ -78,8 +78,9 @@ private:
   void addStore();
   void assign(Value value);
   unsigned addAxis(std::string name, unsigned dim, bool isTile, int64_t size);
-  std::string loopRange(const std::string &name, unsigned dim, int64_t most,
-                        int64_t &tile);
+  std::string loopRange(const std::string &name, unsigned dim,
+                        const std::string &extent, int64_t most, int64_t &tile);
+  std::string otherExtent(unsigned dim);
   void accumulate(unsigned loopAxis, int64_t trips, bool isTile);
 
   // Expressions.cpp: values.
@@ -115,6 +116,7 @@ private:
   std::vector<Axis> axes;
   unsigned visible = 0; // Axes that exist here.
   std::vector<Value> pool;
+  std::vector<ScalarParam> extents; // Of the grid, where not a dimension's.
   /// Positions that exist here: the name of the variable, its dimension.
   std::vector<std::pair<std::string, unsigned>> positions;
   std::vector<Statement> *block = nullptr;
