@@ -20,14 +20,19 @@ Random::Random(uint64_t seed, uint64_t index) {
 
 Case fuzz::generate(uint64_t seed, uint64_t index) {
   Random random(seed, index);
-  Case test;
-  test.seed = seed;
-  test.index = index;
-  if (random.below(8) == 0)
-    generateAttention(random, test);
-  else
-    Generator(random, test).run();
-  return test;
+  while (true) {
+    Case test;
+    test.seed = seed;
+    test.index = index;
+    if (random.below(8) == 0)
+      generateAttention(random, test);
+    else
+      Generator(random, test).run();
+    // There is none if all that it computed was too large to be stored.
+    if (llvm::any_of(test.tensors,
+                     [](const TensorParam &t) { return t.isOutput(); }))
+      return test;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -547,18 +552,8 @@ void Generator::run() {
   makeDims();
   makeGrid();
   fillBlock(static_cast<int>(1 + random.below(6)));
-  auto hasOutput = [&] {
-    return llvm::any_of(test.tensors,
-                        [](const TensorParam &t) { return t.isOutput(); });
-  };
-  const int64_t numStores = 1 + random.below(2);
-  for (int64_t i = 0; i < numStores || (i < 20 && !hasOutput()); ++i)
+  for (int64_t i = 1 + random.below(2); i > 0; --i)
     addStore();
-  if (!hasOutput()) {
-    assign(scalar());
-    pool = {pool.back()};
-    addStore();
-  }
   llvm::append_range(test.scalars, extents);
   // A dimension is known by the tensors that have it.
   for (unsigned dim = 0; dim < test.dims.size(); ++dim)
