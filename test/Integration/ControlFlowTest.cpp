@@ -301,6 +301,41 @@ TEST_CASE("loops visit the tiles in which the condition holds", "[control]") {
   expectExact(tiles, [&](Index) { return count; });
 }
 
+TEST_CASE("grids whose size is known when compiled", "[control]") {
+  Launch one("control.tile", "one_program");
+  Tensor &X = one.in("X", {5, 8});
+  Tensor &Y = one.out("Y", {5, 8});
+  one.run();
+  CHECK(one.numPrograms == 1);
+  expectClose(Y, [&](Index i) { return X(i[0], i[1]) + 1; });
+
+  for (int64_t h : {0, 1, 2, 7, 20}) {
+    Launch launch("control.tile", "one_along");
+    Tensor &X = launch.in("X", {1, 10, 40}, Layout::RowMajor, integers());
+    Tensor &Y = launch.inout("Y", {1, 10, 40}, Layout::RowMajor, integers());
+    launch.scalarInt("h", h);
+    launch.run();
+    // Three tiles of N.
+    CHECK(launch.numPrograms == h / 2 * 3);
+    expectExact(Y, [&](Index i) {
+      return i[1] < h / 2 ? X(0, i[1], i[2]) + 1 : Y(0, i[1], i[2]);
+    });
+  }
+
+  for (int64_t M : {1, 2, 64, 65}) {
+    Launch launch("control.tile", "whole_and_tiled");
+    Tensor &X = launch.in("X", {M, M}, Layout::RowMajor, integers());
+    Tensor &Y = launch.out("Y", {M});
+    launch.run();
+    expectExact(Y, [&](Index i) {
+      double sum = 0;
+      for (int64_t m = 0; m < M; ++m)
+        sum += X(m, i[0]);
+      return sum;
+    });
+  }
+}
+
 TEST_CASE("assertions are reported with their text", "[control]") {
   for (bool fails : {false, true}) {
     Launch launch("control.tile", "checks");

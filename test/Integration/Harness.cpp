@@ -207,6 +207,16 @@ struct Launch::Executable {
   std::unique_ptr<CpuExecutable> code;
 };
 
+/// On a GPU one is made for the arrays of a launch.
+struct Launch::DeviceExecutable {
+  std::unique_ptr<Source> source;
+  std::unique_ptr<GpuExecutable> code;
+
+  bool run(const BoundLaunch &bound) {
+    return code->run(*source->program, *source->kernel, bound);
+  }
+};
+
 std::unique_ptr<Launch::Source> Launch::loadSource(llvm::StringRef file,
                                                    llvm::StringRef kernel,
                                                    const CtArgs &ctArgs) {
@@ -402,9 +412,7 @@ std::string Launch::runReporting() {
     FAIL("binding failed\n" << messages(diags));
   Executable &executable =
       executableFor(Specialization::of(*source->kernel, *bound));
-  for (Tensor &tensor : tensors)
-    tensor.bytes.assign(tensor.memory.accessible().begin(),
-                        tensor.memory.accessible().end());
+  keepMemory();
   Program &program = *executable.source->program;
   program.diags.clear();
   bool good = executable.code->run(program, *executable.source->kernel, *bound,
@@ -426,22 +434,21 @@ std::string Launch::runOnGpu(llvm::StringRef target) {
       bindLaunch(*source->kernel, arguments(), diags);
   if (!bound)
     FAIL("binding failed\n" << messages(diags));
-  std::unique_ptr<Source> own = loadSource(file, kernelName, ctArgs);
+  onDevice = std::make_unique<DeviceExecutable>();
+  onDevice->source = loadSource(file, kernelName, ctArgs);
+  Program &program = *onDevice->source->program;
   CompileOptions options;
   options.target = target.str();
   for (const auto &[name, size] : schedule)
     options.schedule[name] = size;
-  for (Tensor &tensor : tensors)
-    tensor.bytes.assign(tensor.memory.accessible().begin(),
-                        tensor.memory.accessible().end());
-  std::unique_ptr<GpuExecutable> code =
-      GpuExecutable::create(*own->program, *own->kernel, *bound, options);
-  if (code) {
-    numPrograms = code->numPrograms();
-    code->run(*own->program, *own->kernel, *bound);
+  keepMemory();
+  onDevice->code = GpuExecutable::create(program, *onDevice->source->kernel,
+                                         *bound, options);
+  if (onDevice->code) {
+    numPrograms = onDevice->code->numPrograms();
+    onDevice->run(*bound);
   }
-  std::string text =
-      own->program->diags.hasErrors() ? messages(own->program->diags) : "";
+  std::string text = program.diags.hasErrors() ? messages(program.diags) : "";
   verifyMemory();
   return text;
 }
@@ -454,6 +461,34 @@ void Launch::run() {
                            : runReporting();
   if (!errors.empty())
     FAIL("the run reported errors\n" << errors << describe());
+}
+
+void Launch::runRepeatedly(unsigned times) {
+  run();
+  INFO(describe());
+  DiagnosticEngine diags(source->program->sources);
+  std::optional<BoundLaunch> bound =
+      bindLaunch(*source->kernel, arguments(), diags);
+  REQUIRE(bound);
+  std::vector<std::vector<uint8_t>> before, after;
+  for (Tensor &tensor : tensors) {
+    llvm::ArrayRef<uint8_t> memory = tensor.memory.accessible();
+    after.emplace_back(memory.begin(), memory.end());
+    // What run() found; verifyMemory() has put the results into `bytes`.
+    before.push_back(tensor.initial);
+  }
+  for (unsigned i = 1; i < times; ++i) {
+    for (auto [tensor, bytes] : llvm::zip(tensors, before))
+      llvm::copy(bytes, tensor.memory.accessible().begin());
+    if (onDevice)
+      REQUIRE(onDevice->run(*bound));
+    else
+      REQUIRE(runReporting() == "");
+    for (auto [tensor, bytes] : llvm::zip(tensors, after)) {
+      INFO("argument " << tensor.argName << ", run " << i + 1);
+      REQUIRE(llvm::equal(bytes, tensor.memory.accessible()));
+    }
+  }
 }
 
 void Launch::expectReference() {
@@ -491,6 +526,14 @@ void Launch::expectReference() {
                      << " elements that differ: " << result.firstMismatch
                      << ", relative " << result.maxRelative);
     CHECK(result.agrees());
+  }
+}
+
+void Launch::keepMemory() {
+  for (Tensor &tensor : tensors) {
+    tensor.bytes.assign(tensor.memory.accessible().begin(),
+                        tensor.memory.accessible().end());
+    tensor.initial = tensor.bytes;
   }
 }
 

@@ -119,7 +119,8 @@ private:
   bool isInput = false, isOutput = false;
   GuardedMemory memory;
   TensorView tensor;
-  std::vector<uint8_t> bytes; // All of the memory before the run.
+  std::vector<uint8_t> initial; // All of the memory before the run.
+  std::vector<uint8_t> bytes;   // The same, with results where they belong.
   std::vector<double> before, after;
 };
 
@@ -152,6 +153,9 @@ public:
   /// target in the environment's TILEC_TEST_TARGET ("sm_90a") kernels that have
   /// a grid run there.
   void run();
+  /// run(), and then as often on the same arguments: every run has to give the
+  /// same bits. Threads that race give others now and then.
+  void runRepeatedly(unsigned times);
   /// The same for a kernel that reports errors while it runs: returns their
   /// text, which is empty if there were none.
   std::string runReporting();
@@ -174,11 +178,13 @@ private:
   Tensor &make(llvm::StringRef param, const Shape &shape, Layout layout);
   const typed::Param &param(llvm::StringRef name) const;
   std::vector<Argument> arguments() const;
+  void keepMemory();
   void verifyMemory();
   std::string runOnGpu(llvm::StringRef target);
 
   struct Source;
   struct Executable;
+  struct DeviceExecutable;
   static Source &sourceOf(llvm::StringRef file, llvm::StringRef kernel,
                           const CtArgs &ctArgs);
   static std::unique_ptr<Source> loadSource(llvm::StringRef file,
@@ -190,8 +196,9 @@ private:
   CtArgs ctArgs;
   ScheduleArgs schedule;
   Source *source;
-  std::deque<Tensor> tensors;             // References stay good.
-  std::map<std::string, Argument> others; // Scalars and adopted tensors.
+  std::unique_ptr<DeviceExecutable> onDevice; // Of the last run on a GPU.
+  std::deque<Tensor> tensors;                 // References stay good.
+  std::map<std::string, Argument> others;     // Scalars and adopted tensors.
 };
 
 /// Integer values small enough that every sum in these tests is exact.

@@ -381,3 +381,24 @@ tile.kernel @unread(%A: !tile.view<?xf32> {tile.name = "A"}, %n: i64) {
   tile.print "j", %j : tensor<i64>
   tile.return
 }
+
+// Through an op whose operands have other axes, and fewer, than its result.
+// CHECK-LABEL: tile.kernel @through_dot
+// CHECK: %[[D:.*]] = tile.dot
+// CHECK: tile.select_valid
+tile.kernel @through_dot(%A: !tile.view<?x8x4xf32> {tile.name = "A"}, %B: !tile.view<?x8xf32> {tile.name = "B"}, %n: i64) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %v = arith.index_cast %n : i64 to index
+  %a = tile.load %A[%c0, %c0, %c0] dims [0, 1, 2] valid [%v, %c8, %c4] pad zero
+      : !tile.view<?x8x4xf32> -> tensor<2x8x4xf32>
+  %b = tile.load %B[%c0, %c0] dims [0, 1] valid [%v, %c8] pad zero
+      : !tile.view<?x8xf32> -> tensor<16x8xf32>
+  %d = tile.dot %a, %b contract [1] x [1] batch [] x [] precision ieee
+      : tensor<2x8x4xf32>, tensor<16x8xf32> -> tensor<2x4x16xf32>
+  %s = tile.select_valid %d valid [%c0, %c4, %v] pad lowest
+      : tensor<2x4x16xf32>
+  tile.print "product", %s : tensor<2x4x16xf32>
+  tile.return
+}

@@ -110,6 +110,9 @@ TypedAttr PadAnalysis::foldElementwise(Operation *op,
 
 TypedAttr PadAnalysis::computeElementwise(Operation *op, int64_t axis,
                                           Value valid) {
+  // The axes of other ops' operands are not those of their results.
+  if (!isa<RoundTF32Op>(op) && !OpTrait::hasElementwiseMappableTraits(op))
+    return {};
   SmallVector<TypedAttr> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isa<RankedTensorType>(operand.getType())

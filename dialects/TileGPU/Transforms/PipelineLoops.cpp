@@ -195,10 +195,11 @@ void LoopPipeliner::emitCopies(Value iv, Value slot) {
   mapping.map(loop.getInductionVar(), iv);
   for (Operation *op : addresses)
     b.clone(*op, mapping);
-  for (AsyncCopyOp copy : copies) {
-    mapping.map(copy.getSlot(), slot);
-    b.clone(*copy.getOperation(), mapping);
-  }
+  // The number of the slot may be an index, or an extent, of the copy as well.
+  for (AsyncCopyOp copy : copies)
+    cast<AsyncCopyOp>(b.clone(*copy.getOperation(), mapping))
+        .getSlotMutable()
+        .assign(slot);
 }
 
 /// `if (iv < bound) copies` and a commit, which is there in any case so that

@@ -5,76 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Runtime/GPU/DiskCache.h"
-#include "test/Unit/GPURuntime/Scratch.h"
-#include <atomic>
-#include <catch2/catch.hpp>
+#include "test/Unit/GPURuntime/CacheFixture.h"
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
-#include <random>
 #include <set>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <thread>
 
 using namespace tilec::gpu;
 using namespace tilec::test;
 using Catch::Matchers::Contains;
 
-namespace {
-/// A folder, caches on it, and the warnings they give.
-struct Fixture {
-  DiskCache::Options options() {
-    DiskCache::Options options;
-    options.folder = scratch / "cache";
-    options.warn = [this](llvm::StringRef text) {
-      warnings.push_back(text.str());
-    };
-    return options;
-  }
-  std::vector<std::string> files() {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (llvm::sys::fs::directory_iterator at(scratch / "cache", error), end;
-         !error && at != end; at.increment(error))
-      names.push_back(llvm::sys::path::filename(at->path()).str());
-    return names;
-  }
-  std::string readFile(const std::string &path) {
-    return scratch.read(
-        llvm::StringRef(path).drop_front(scratch.path().size() + 1));
-  }
-  void writeFile(const std::string &path, const std::string &content) {
-    scratch.write(llvm::StringRef(path).drop_front(scratch.path().size() + 1),
-                  content);
-  }
-  /// Makes a file look unused for so long.
-  static void age(const std::string &path, long seconds) {
-    timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    timespec times[2] = {now, now};
-    times[0].tv_sec -= seconds;
-    times[1].tv_sec -= seconds;
-    REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
-  }
-
-  Scratch scratch;
-  std::vector<std::string> warnings;
-};
-} // namespace
-
-static std::string keyOf(llvm::StringRef text) {
-  return CacheKey().add("test", text).digits();
-}
+using Fixture = CacheFixture;
 
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
-static const CacheEntry entry = {{"cubin", std::string("\x7f"
-                                                       "ELF\0\n\xff",
-                                                       7)},
-                                 {"image.json", "{}\n"},
-                                 {"ptx", ""}};
+static const CacheEntry entry = someEntry();
 
 //===----------------------------------------------------------------------===//
 // Keys
@@ -283,12 +228,6 @@ TEST_CASE("damaged entries are removed, reported and made again") {
 static int failErrno;
 static int failAfterBytes;
 
-template <typename Change> static CacheSystem failing(Change change) {
-  CacheSystem system = CacheSystem::ofProcess();
-  change(system);
-  return system;
-}
-
 /// Whether the cache does without: every call makes the entry, all succeed, and
 /// there is one warning, which says `cause`.
 static void checkGoesWithout(DiskCache::Options options, Fixture &fixture,
@@ -487,211 +426,4 @@ TEST_CASE("a relative folder does not move with the working directory") {
   REQUIRE(chdir(before) == 0);
   CHECK(cache.keep(keyOf("a"), entry));
   CHECK(llvm::sys::fs::exists(scratch / "cache"));
-}
-
-//===----------------------------------------------------------------------===//
-// Killed and concurrent processes
-//===----------------------------------------------------------------------===//
-
-/// Runs `body` in a process that it kills with SIGKILL on the way.
-template <typename Body> static void runToDeath(Body body) {
-  pid_t child = fork();
-  if (child == 0) {
-    body();
-    _exit(0);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  REQUIRE(WIFSIGNALED(status));
-  REQUIRE(WTERMSIG(status) == SIGKILL);
-}
-
-TEST_CASE("a process that is killed leaves no half entry") {
-  auto inWrite = failing([](CacheSystem &system) {
-    system.write = [](int file, const void *bytes, size_t) -> ssize_t {
-      if (::write(file, bytes, 40) == 40)
-        raise(SIGKILL);
-      return -1;
-    };
-  });
-  auto inSync = failing([](CacheSystem &system) {
-    system.sync = [](int) { return raise(SIGKILL); };
-  });
-  auto inLink = failing([](CacheSystem &system) {
-    system.link = [](const char *, const char *) { return raise(SIGKILL); };
-  });
-  auto afterLink = failing([](CacheSystem &system) {
-    system.link = [](const char *from, const char *to) {
-      if (::link(from, to) == 0)
-        raise(SIGKILL);
-      return -1;
-    };
-  });
-  int number = 0;
-  for (const CacheSystem &system : {inWrite, inSync, inLink, afterLink}) {
-    bool isThere = ++number == 4;
-    Fixture fixture;
-    DiskCache::Options options = fixture.options();
-    options.system = system;
-    runToDeath([&] { DiskCache(options).keep(keyOf("a"), entry); });
-    CHECK(fixture.files().size() == (isThere ? 2 : 1));
-
-    DiskCache cache(fixture.options());
-    CHECK(cache.find(keyOf("a")).has_value() == isThere);
-    CHECK(cache.keep(keyOf("a"), entry));
-    CHECK(cache.find(keyOf("a")) == entry);
-    CHECK(fixture.warnings.empty());
-    // What is left goes when it is old, not before: it may be in use.
-    cache.clean();
-    CHECK(fixture.files().size() == 2);
-    for (const std::string &name : fixture.files())
-      if (llvm::StringRef(name).starts_with(".tmp-"))
-        Fixture::age(fixture.scratch / ("cache/" + name), 3601);
-    cache.clean();
-    CHECK(fixture.files().size() == 1);
-    CHECK(cache.find(keyOf("a")) == entry);
-  }
-}
-
-TEST_CASE("the first entry that a process keeps cleans up") {
-  Fixture fixture;
-  fixture.scratch.write("cache/.tmp-1-AB", "x");
-  fixture.scratch.write("cache/notes.txt", "mine");
-  Fixture::age(fixture.scratch / "cache/.tmp-1-AB", 4000);
-  Fixture::age(fixture.scratch / "cache/notes.txt", 4000);
-  DiskCache cache(fixture.options());
-  REQUIRE(cache.keep(keyOf("a"), entry));
-  std::vector<std::string> files = fixture.files();
-  CHECK(files.size() == 2);
-  CHECK(llvm::is_contained(files, "notes.txt"));
-}
-
-TEST_CASE("beyond the limit the entries not used for longest go") {
-  Fixture fixture;
-  DiskCache::Options options = fixture.options();
-  options.maxBytes = 0;
-  DiskCache unlimited(options);
-  const CacheEntry large = {{"cubin", std::string(1000, 'x')}};
-  for (int i = 0; i < 10; ++i) {
-    std::string key = keyOf(std::to_string(i));
-    REQUIRE(unlimited.keep(key, large));
-    Fixture::age(unlimited.pathOf(key), 3600 * 24 * (10 - i));
-  }
-  unlimited.clean();
-  CHECK(fixture.files().size() == 10);
-  // The oldest one is used again.
-  CHECK(unlimited.find(keyOf("0")));
-  options.maxBytes = 6000;
-  DiskCache(options).clean();
-  // An entry takes between 1000 and 1200 bytes, and a tenth stays free.
-  CHECK(fixture.files().size() == 4);
-  CHECK(unlimited.find(keyOf("0")));
-  CHECK_FALSE(unlimited.find(keyOf("1")));
-  CHECK_FALSE(unlimited.find(keyOf("6")));
-  CHECK(unlimited.find(keyOf("7")));
-  CHECK(unlimited.find(keyOf("9")));
-}
-
-/// An entry that says which key and which maker it is of, and is wrong if
-/// pieces of two come together.
-static CacheEntry entryOf(int key, unsigned maker) {
-  std::string digit(1, char('a' + maker % 26));
-  std::string text;
-  for (int i = 0; i < 3000; ++i)
-    text += digit;
-  return {{"key", std::to_string(key)}, {"cubin", text}, {"maker", digit}};
-}
-static bool isWhole(const CacheEntry &entry, int key) {
-  return entry.size() == 3 && entry.at("key") == std::to_string(key) &&
-         entry.at("cubin") == std::string(3000, entry.at("maker")[0]);
-}
-
-/// What one process of many does: finds and makes entries of a few keys, throws
-/// some away, damages some. True if it only ever saw whole entries.
-static bool hammer(DiskCache::Options options, unsigned seed, bool damages) {
-  std::atomic<bool> good = true;
-  options.warn = [&](llvm::StringRef text) {
-    // Damage is the only thing that may be reported.
-    if (!damages || !text.contains("is damaged"))
-      good = false;
-  };
-  DiskCache cache(options);
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      std::mt19937 random(seed * 4 + t);
-      for (int i = 0; i < 60; ++i) {
-        int number = random() % 5;
-        std::string key = keyOf(std::to_string(number));
-        auto got = cache.findOrMake(key, [&] {
-          return llvm::Expected<CacheEntry>(entryOf(number, seed * 4 + t));
-        });
-        if (!got || !isWhole(*got, number))
-          good = false;
-        if (random() % 8 == 0)
-          unlink(cache.pathOf(key).c_str());
-        if (damages && random() % 8 == 0)
-          (void)!truncate(cache.pathOf(key).c_str(), random() % 3000);
-        if (random() % 16 == 0)
-          cache.clean();
-      }
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-  return good;
-}
-
-TEST_CASE("many processes and threads share a cache") {
-  for (bool damages : {false, true}) {
-    Fixture fixture;
-    DiskCache::Options options = fixture.options();
-    options.system.sync = [](int) { return 0; }; // For more races a second.
-    std::vector<pid_t> children;
-    for (unsigned i = 0; i < 6; ++i) {
-      pid_t child = fork();
-      if (child == 0)
-        _exit(hammer(options, i, damages) ? 0 : 1);
-      children.push_back(child);
-    }
-    for (pid_t child : children) {
-      int status = 0;
-      REQUIRE(waitpid(child, &status, 0) == child);
-      CHECK(WIFEXITED(status));
-      CHECK(WEXITSTATUS(status) == 0);
-    }
-    for (const std::string &name : fixture.files())
-      CHECK(llvm::StringRef(name).ends_with(".kernel"));
-  }
-}
-
-TEST_CASE("without interference all processes get the first result") {
-  Fixture fixture;
-  DiskCache::Options options = fixture.options();
-  int pipes[2];
-  REQUIRE(pipe(pipes) == 0);
-  std::vector<pid_t> children;
-  for (unsigned i = 0; i < 8; ++i) {
-    pid_t child = fork();
-    if (child == 0) {
-      DiskCache cache(options);
-      auto got = cache.findOrMake(keyOf("a"), [&] {
-        usleep(20000); // So that all of them make it.
-        return llvm::Expected<CacheEntry>(entryOf(1, i));
-      });
-      char maker = got ? got->at("maker")[0] : '!';
-      _exit(write(pipes[1], &maker, 1) == 1 ? 0 : 1);
-    }
-    children.push_back(child);
-  }
-  close(pipes[1]);
-  std::string makers;
-  char maker;
-  while (read(pipes[0], &maker, 1) == 1)
-    makers += maker;
-  close(pipes[0]);
-  for (pid_t child : children)
-    waitpid(child, nullptr, 0);
-  CHECK(makers.size() == 8);
-  CHECK(makers == std::string(8, makers[0]));
-  CHECK(isWhole(*DiskCache(options).find(keyOf("a")), 1));
 }

@@ -1,0 +1,51 @@
+//===- Runner.h - Runs a case and judges the results ------------*- C++ -*-===//
+//
+// Compiles a case for a target, runs it on arrays with poisoned surroundings,
+// and compares with the reference evaluator.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_TEST_FUZZ_KERNELS_RUNNER_H
+#define TILEC_TEST_FUZZ_KERNELS_RUNNER_H
+
+#include "test/fuzz/Kernels/Case.h"
+
+namespace tilec::fuzz {
+
+struct RunOptions {
+  std::string target = "cpu";
+  /// As far as machine code, without a run.
+  bool compileOnly = false;
+};
+
+struct Outcome {
+  enum class Kind {
+    Agrees,    // With the reference; or compiled, if that was all.
+    Resources, // Takes more registers or shared memory than there are.
+    Invalid,   // No program, or arguments that do not fit: the generator's bug.
+    Rejected,  // The target does not take what the front end took.
+    Differs,   // From the reference.
+    Stray,     // Memory changed that the kernel must not write.
+    Fault,     // The run failed.
+    Crash,     // The process died; set by who watches it.
+    Hang,
+  };
+  Kind kind = Kind::Agrees;
+  /// What is counted together: "registers spill".
+  std::string what;
+  std::string message;
+
+  /// The same for failures that probably have one cause.
+  std::string signature() const;
+
+  bool isFailure() const {
+    return kind != Kind::Agrees && kind != Kind::Resources;
+  }
+};
+llvm::StringRef kindText(Outcome::Kind kind);
+
+Outcome runCase(const Case &test, const RunOptions &options);
+
+} // namespace tilec::fuzz
+
+#endif // TILEC_TEST_FUZZ_KERNELS_RUNNER_H
