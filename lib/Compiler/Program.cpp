@@ -6,6 +6,7 @@
 
 #include "lib/Compiler/Program.h"
 #include "lib/Frontend/Parser.h"
+#include "lib/Runtime/GPU/GPUError.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -35,24 +36,34 @@ withStandardLibrary(llvm::ArrayRef<std::string> searchPaths) {
   return paths;
 }
 
+Program::Program(std::shared_ptr<Text> shared)
+    : text(std::move(shared)), sources(text->sources), diags(sources),
+      tree(text->tree) {}
+
 std::unique_ptr<Program>
 Program::load(llvm::StringRef path, llvm::ArrayRef<std::string> searchPaths) {
-  auto program = std::make_unique<Program>();
-  program->tree =
-      loadProgram(path, withStandardLibrary(searchPaths), program->sources,
-                  program->context, program->diags);
+  std::unique_ptr<Program> program(new Program(std::make_shared<Text>()));
+  Text &text = *program->text;
+  program->tree = text.tree =
+      loadProgram(path, withStandardLibrary(searchPaths), text.sources,
+                  text.context, program->diags);
   return program;
 }
 
 std::unique_ptr<Program>
 Program::loadText(llvm::StringRef name, llvm::StringRef text,
                   llvm::ArrayRef<std::string> searchPaths) {
-  auto program = std::make_unique<Program>();
-  unsigned file = program->sources.addFile(name.str(), text.str());
-  program->tree =
-      loadProgram(file, withStandardLibrary(searchPaths), program->sources,
-                  program->context, program->diags);
+  std::unique_ptr<Program> program(new Program(std::make_shared<Text>()));
+  Text &shared = *program->text;
+  unsigned file = shared.sources.addFile(name.str(), text.str());
+  program->tree = shared.tree =
+      loadProgram(file, withStandardLibrary(searchPaths), shared.sources,
+                  shared.context, program->diags);
   return program;
+}
+
+std::unique_ptr<Program> Program::fork() const {
+  return std::unique_ptr<Program>(new Program(text));
 }
 
 std::vector<const ast::KernelDecl *> Program::getKernels() const {
@@ -104,4 +115,19 @@ std::unique_ptr<typed::Kernel> Program::analyze(const ast::KernelDecl &decl,
                                                 const CompileTimeArgs &args,
                                                 llvm::StringRef target) {
   return analyzeKernel(*tree, decl, args, target, diags);
+}
+
+Diagnostic &tilec::reportError(Program &program, SourceRange range,
+                               const llvm::Twine &about, llvm::Error error) {
+  std::optional<gpu::ErrorKind> kind = gpu::kindOf(error);
+  std::string text = llvm::toString(std::move(error));
+  auto [message, help] = llvm::StringRef(text).split("\nhelp: ");
+  bool isAbout = !about.isTriviallyEmpty();
+  Diagnostic &result =
+      program.diags.error(range, about + (isAbout ? ": " : "") + message);
+  if (!help.empty())
+    result.remedy(help);
+  if (kind)
+    result.of(gpu::kindName(*kind));
+  return result;
 }

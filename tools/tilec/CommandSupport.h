@@ -18,6 +18,7 @@ namespace tilec::cli {
 /// extents given by -D and --size.
 struct Subject {
   std::unique_ptr<typed::Kernel> kernel;
+  CompileTimeArgs args;
   llvm::StringMap<int64_t> extents;
 };
 
@@ -41,11 +42,6 @@ bool reportExtents(Program &program,
                    const llvm::Twine &problem, int64_t example, bool canRead);
 
 CompileOptions makeCompileOptions(const Options &options);
-
-/// Reports an error of a library, which may have its remedy after "\nhelp: ".
-/// `about` comes before it unless it is empty.
-Diagnostic &reportError(Program &program, SourceRange range,
-                        const llvm::Twine &about, llvm::Error error);
 
 /// Prints all messages to standard error, as the options ask, and gives the
 /// exit code that follows from them.

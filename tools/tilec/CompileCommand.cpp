@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Compiler/GpuTarget.h"
+#include "lib/Compiler/KernelHeader.h"
 #include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/TypedASTPrinter.h"
 #include "tools/tilec/CommandSupport.h"
@@ -71,7 +71,7 @@ bool Compiler::checkWholeAxes(const Subject &subject) {
                        128, /*canRead=*/false);
 }
 
-/// PTX or machine code.
+/// PTX, machine code, or a header with it.
 bool Compiler::emitGpuCode(typed::Kernel &kernel,
                            const Specialization &specialization,
                            const CompileOptions &compileOptions) {
@@ -81,10 +81,13 @@ bool Compiler::emitGpuCode(typed::Kernel &kernel,
   if (!code)
     return false;
   if (options.emit == Stage::PTX)
-    os << code->compiled.ptx;
-  else
-    os.write(code->compiled.cubin.data(), code->compiled.cubin.size());
-  return true;
+    os << code->ptx;
+  else if (options.emit == Stage::Cubin)
+    os << code->cubin;
+  else if (std::optional<std::string> header =
+               printKernelHeader(program, kernel, *code))
+    os << *header;
+  return !program.diags.hasErrors();
 }
 
 bool Compiler::emitIR(Subject &subject) {
@@ -96,10 +99,7 @@ bool Compiler::emitIR(Subject &subject) {
   typed::Kernel &kernel = *subject.kernel;
   Specialization specialization;
   specialization.extents = subject.extents;
-  // What a launch with row-major arrays would find.
-  for (const typed::Param *param : kernel.params)
-    specialization.unitStride.push_back(
-        param->isTensor ? static_cast<int>(param->shape.size()) - 1 : -1);
+  specialization.unitStride = rowMajorUnitStrides(kernel);
 
   CompileOptions compileOptions = makeCompileOptions(options);
   if (options.emit >= Stage::PTX)

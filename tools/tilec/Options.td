@@ -25,7 +25,8 @@ class VS<string name, Option joined>
 def G_stages : OptionGroup<"stages">, HelpText<"STAGES">;
 def emit : V<"emit", "STAGE",
     "Print a stage: ast, source, typed, tile, llvm, or for a GPU tilegpu, "
-    "cuda, ptx or cubin">, CompileOnly,
+    "cuda, ptx, cubin, or header: one for C and C++ that holds the cubin and "
+    "launches it without tilec">, CompileOnly,
     Group<G_stages>;
 def emit_s : VS<"emit", emit>, CompileOnly;
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, CompileOnly,
@@ -84,6 +85,10 @@ def repeat_s : VS<"repeat", repeat>, RunOnly;
 def threads : V<"threads", "N", "Use N threads (default 0: all cores)">,
     RunOnly, Group<G_run>;
 def threads_s : VS<"threads", threads>, RunOnly;
+
+def no_cache : F<"no-cache", "Compile for a GPU even if the folder of compiled "
+    "kernels has the code, and do not keep it. The folder is TILEC_CACHE_DIR, "
+    "or else tilec in the user's cache">, RunOnly, Group<G_run>;
 
 // Passes.
 def G_passes : OptionGroup<"passes">, HelpText<"PASSES">;

@@ -16,6 +16,36 @@ llvm::Error gpu::gpuError(ErrorKind kind, const llvm::Twine &what,
   return llvm::make_error<GPUError>(kind, (what + "\nhelp: " + help).str());
 }
 
+llvm::StringRef gpu::kindName(ErrorKind kind) {
+  switch (kind) {
+  case ErrorKind::NoCompiler:
+    return "no-compiler";
+  case ErrorKind::Compile:
+    return "compile";
+  case ErrorKind::NoDriver:
+    return "no-driver";
+  case ErrorKind::NoDevice:
+    return "no-device";
+  case ErrorKind::WrongDevice:
+    return "wrong-device";
+  case ErrorKind::DriverTooOld:
+    return "driver-too-old";
+  case ErrorKind::OutOfMemory:
+    return "out-of-memory";
+  case ErrorKind::HostMemory:
+    return "host-memory";
+  case ErrorKind::BadArgument:
+    return "specialization";
+  case ErrorKind::TooLarge:
+    return "too-large";
+  case ErrorKind::KernelFailed:
+    return "kernel-failed";
+  case ErrorKind::Driver:
+    return "driver";
+  }
+  return "";
+}
+
 std::optional<ErrorKind> gpu::kindOf(const llvm::Error &error) {
   std::optional<ErrorKind> kind;
   llvm::visitErrors(error, [&](const llvm::ErrorInfoBase &info) {

@@ -24,7 +24,8 @@ enum class ErrorKind {
   WrongDevice,  // The kernel is for another GPU, or a tensor is on another.
   DriverTooOld, // For this machine code.
   OutOfMemory,  // On the device.
-  BadArgument,  // A tensor that the kernel cannot take.
+  HostMemory,   // A tensor where no GPU can reach it.
+  BadArgument,  // A tensor or an extent that this code is not for.
   TooLarge,     // More blocks, threads or shared memory than there can be.
   KernelFailed, // A kernel that ran before broke; the context is lost.
   Driver,       // Anything else that the driver reports.
@@ -49,6 +50,9 @@ private:
 /// An error whose message is `what` and a line of `help`.
 llvm::Error gpuError(ErrorKind kind, const llvm::Twine &what,
                      const llvm::Twine &help);
+
+/// "no-driver" and the like: the kind's name for Diagnostic::kind.
+llvm::StringRef kindName(ErrorKind kind);
 
 /// The kind of an error that this library made; nothing for others. Does not
 /// consume the error.
