@@ -72,6 +72,9 @@ ErrorPtr Kernel::make(std::shared_ptr<const Module> module,
       program->analyze(*decl, kernel->defines, module->analysisTarget);
   if (!typedKernel)
     return errorOf(program->diags);
+  // Those of a kernel with defaults only came with the module.
+  if (!kernel->defines.empty())
+    module->warnOf(program->diags);
   for (const typed::Param *param : typedKernel->params) {
     Shape &shape = kernel->shapes.emplace_back();
     shape.name = param->name.str();

@@ -12,6 +12,40 @@ static ErrorPtr errorOf(Program &program, llvm::Error error) {
   return api::errorOf(program.diags);
 }
 
+static gpu::DiskCache::Options
+cacheOptions(const tilec_options &options,
+             std::function<void(llvm::StringRef)> warn) {
+  gpu::DiskCache::Options result;
+  result.folder = options.cache_folder ? options.cache_folder
+                                       : gpu::DiskCache::defaultFolder();
+  result.warn = std::move(warn);
+  return result;
+}
+
+Module::Module(const tilec_options &options)
+    : cache(cacheOptions(options,
+                         [this](llvm::StringRef text) {
+                           warn(("warning: " + text + "\n").str());
+                         })),
+      warnFunction(options.warn), warnUser(options.user) {}
+
+void Module::warn(llvm::StringRef text) const {
+  std::lock_guard<std::mutex> lock(warnMutex);
+  if (warnFunction)
+    warnFunction(text.str().c_str(), warnUser);
+  else
+    llvm::errs() << text;
+}
+
+void Module::warnOf(const DiagnosticEngine &diags) const {
+  if (diags.all().empty())
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  diags.print(os);
+  warn(text);
+}
+
 ErrorPtr Module::chooseTarget(const char *name) {
   if (name && *name) {
     target = analysisTarget = name;
@@ -40,15 +74,7 @@ ErrorPtr Module::chooseTarget(const char *name) {
 ErrorPtr Module::make(llvm::StringRef path, const char *text,
                       const tilec_options &options,
                       std::shared_ptr<const Module> &result) {
-  gpu::DiskCache::Options cacheOptions;
-  cacheOptions.folder = options.cache_folder ? options.cache_folder
-                                             : gpu::DiskCache::defaultFolder();
-  if (options.warn)
-    cacheOptions.warn = [warn = options.warn,
-                         user = options.user](llvm::StringRef message) {
-      warn(message.str().c_str(), user);
-    };
-  auto module = std::make_shared<Module>(std::move(cacheOptions));
+  auto module = std::make_shared<Module>(options);
   std::vector<std::string> paths(
       options.include_paths, options.include_paths + options.num_include_paths);
   std::unique_ptr<Program> program =
@@ -57,6 +83,7 @@ ErrorPtr Module::make(llvm::StringRef path, const char *text,
     checkProgram(*program->tree, program->diags);
   if (program->diags.hasErrors())
     return api::errorOf(program->diags);
+  module->warnOf(program->diags);
   for (const ast::KernelDecl *kernel : program->getKernels())
     module->kernelNames.push_back(kernel->getName().str());
   module->program = std::move(program);

@@ -27,8 +27,7 @@ struct Module {
   std::vector<std::string> kernelNames;
   mutable gpu::DiskCache cache;
 
-  explicit Module(gpu::DiskCache::Options options)
-      : cache(std::move(options)) {}
+  explicit Module(const tilec_options &options);
 
   /// From a file or, if `text` is given, a text called `path`.
   static ErrorPtr make(llvm::StringRef path, const char *text,
@@ -38,8 +37,16 @@ struct Module {
   bool isCpu() const { return target == "cpu"; }
   CompileOptions compileOptions(llvm::StringRef forTarget) const;
 
+  /// Passes the warnings of `diags` on.
+  void warnOf(const DiagnosticEngine &diags) const;
+
 private:
   ErrorPtr chooseTarget(const char *name);
+  void warn(llvm::StringRef text) const;
+
+  void (*warnFunction)(const char *text, void *user);
+  void *warnUser;
+  mutable std::mutex warnMutex;
 };
 
 } // namespace tilec::api

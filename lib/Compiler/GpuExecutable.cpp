@@ -54,7 +54,7 @@ llvm::Error GpuExecutable::allocate(const typed::Kernel &kernel,
 std::unique_ptr<GpuExecutable>
 GpuExecutable::create(Program &program, typed::Kernel &kernel,
                       const BoundLaunch &launch, const CompileOptions &options,
-                      const CompileTimeArgs &args, gpu::DiskCache &cache) {
+                      const CompileTimeArgs &args, gpu::DiskCache *cache) {
   auto fail = [&](llvm::Error error) {
     reportError(program, kernel.range, "", std::move(error));
     return nullptr;
@@ -73,8 +73,10 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
   auto start = std::chrono::steady_clock::now();
   Specialization specialization = gpuSpecialization(kernel, result->onDevice);
   GpuFacts facts = GpuFacts::of(kernel, result->onDevice, specialization);
-  std::optional<CachedGpuCode> code = findOrCompile(
-      program, kernel, args, specialization, facts, options, cache);
+  gpu::DiskCache none({});
+  std::optional<CachedGpuCode> code =
+      findOrCompile(program, kernel, args, specialization, facts, options,
+                    cache ? *cache : none);
   if (!code)
     return nullptr;
   result->isFromCache = code->isFromCache;

@@ -17,13 +17,14 @@ namespace tilec {
 
 class GpuExecutable {
 public:
-  /// Compiles `kernel`, whose compile-time arguments are `args`, for the arrays
-  /// of `launch`, which are on the host, and the device whose context is
-  /// current, unless `cache` has it. Null after reporting to `program.diags`.
+  /// Compiles `kernel` for the arrays of `launch`, which are on the host, and
+  /// the device whose context is current, unless `cache` is given and has it;
+  /// then `args` are the kernel's compile-time arguments. Null after reporting
+  /// to `program.diags`.
   static std::unique_ptr<GpuExecutable>
   create(Program &program, typed::Kernel &kernel, const BoundLaunch &launch,
-         const CompileOptions &options, const CompileTimeArgs &args,
-         gpu::DiskCache &cache);
+         const CompileOptions &options, const CompileTimeArgs &args = {},
+         gpu::DiskCache *cache = nullptr);
 
   /// Copies the arrays of `launch` to the device, runs once, and copies outputs
   /// back. False after reporting errors; a write outside an output is one.

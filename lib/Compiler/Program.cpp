@@ -11,6 +11,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
+#include <dlfcn.h>
 
 using namespace tilec;
 
@@ -18,14 +19,23 @@ std::string tilec::standardLibraryPath() {
   if (std::optional<std::string> path =
           llvm::sys::Process::GetEnv("TILEC_STD_PATH"))
     return *path;
-  // The address of any function of this program finds the executable.
-  std::string executable = llvm::sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&standardLibraryPath));
-  llvm::SmallString<256> beside(
-      llvm::sys::path::parent_path(llvm::sys::path::parent_path(executable)));
-  llvm::sys::path::append(beside, "std");
-  if (llvm::sys::fs::is_directory(beside))
-    return std::string(beside);
+  // The address of any function of this program finds the library that it is
+  // in, or the executable.
+  auto *address = reinterpret_cast<void *>(&standardLibraryPath);
+  Dl_info info;
+  llvm::SmallString<256> library;
+  if (!dladdr(address, &info) ||
+      llvm::sys::fs::real_path(info.dli_fname, library))
+    library.clear();
+  for (const std::string &file :
+       {library.str().str(),
+        llvm::sys::fs::getMainExecutable(nullptr, address)}) {
+    llvm::SmallString<256> beside(
+        llvm::sys::path::parent_path(llvm::sys::path::parent_path(file)));
+    llvm::sys::path::append(beside, "std");
+    if (!file.empty() && llvm::sys::fs::is_directory(beside))
+      return std::string(beside);
+  }
   return TILEC_SOURCE_STD;
 }
 

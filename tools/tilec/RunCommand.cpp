@@ -104,7 +104,7 @@ bool Runner::compile(const BoundLaunch &bound) {
     cacheOptions.folder = gpu::DiskCache::defaultFolder();
   gpu::DiskCache cache(std::move(cacheOptions));
   onGpu = GpuExecutable::create(program, *kernel, bound, compileOptions,
-                                compileTimeArgs, cache);
+                                compileTimeArgs, &cache);
   return onGpu != nullptr;
 }
 
