@@ -10,6 +10,7 @@
 #include "lib/Runtime/GPU/NVRTC.h"
 #include "lib/Runtime/GPU/ResourceLog.h"
 #include "lib/Runtime/GPU/TensorFacts.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tilec;
 using mlir::tilegpu::TileGPUDialect;
@@ -238,15 +239,16 @@ llvm::Error tilec::bindGrid(const typed::Kernel &kernel,
 
 llvm::Expected<llvm::StringRef> tilec::targetOf(const gpu::Device &device) {
   const gpu::DeviceProperties &properties = device.properties();
-  std::string names;
+  llvm::SmallVector<llvm::StringRef> names; // The newest first.
   for (const GpuLimits &limits : llvm::reverse(allGpuLimits())) {
     if (gpu::archRunsOn(limits.target, properties.major, properties.minor))
       return limits.target;
-    names = limits.target.str() + (names.empty() ? "" : ", ") + names;
+    names.push_back(limits.target);
   }
   return gpu::gpuError(gpu::ErrorKind::NoDevice,
                        "GPU " + llvm::Twine(device.ordinal()) + " (" +
                            properties.name + ", " + properties.arch() +
-                           ") runs code of none of the targets " + names,
+                           ") runs code of none of the targets " +
+                           llvm::join(names, ", "),
                        "use another GPU, or the target cpu");
 }

@@ -16,203 +16,12 @@
 using namespace tilec;
 
 //===----------------------------------------------------------------------===//
-// The part that all kernels share; @ is the name.
+// The part that all kernels share
 //===----------------------------------------------------------------------===//
 
 static constexpr llvm::StringLiteral sharedPart =
-    R"(#include <dlfcn.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-/* The driver's library, which is opened by the first launch. */
-#ifndef TILEC_CUDA_DRIVER
-#define TILEC_CUDA_DRIVER "libcuda.so.1"
-#endif
-
-/* A tensor argument: the address on the GPU of the element of index (0, 0, ...),
-   the extent of each dimension and, unless it is row-major, the stride of each
-   dimension in elements. */
-typedef struct @_tensor {
-  void *data;
-  const int64_t *shape;
-  const int64_t *strides; /* NULL: row-major. */
-} @_tensor;
-
-/* The part of the driver that a launch needs. */
-typedef struct @_driver {
-  int (*get_error_string)(int result, const char **text);
-  int (*get_device)(int *device);
-  int (*get_attribute)(int *value, int attribute, int device);
-  int (*load_module)(void **module, const void *image, unsigned num_options,
-                     int *options, void **values);
-  int (*get_function)(void **function, void *module, const char *name);
-  int (*set_attribute)(void *function, int attribute, int value);
-  int (*launch)(void *function, unsigned grid_x, unsigned grid_y,
-                unsigned grid_z, unsigned block_x, unsigned block_y,
-                unsigned block_z, unsigned shared_bytes, void *stream,
-                void **parameters, void **extra);
-} @_driver;
-
-/* A function of a library: C has no cast from an address to one. */
-static inline int @_look_up(void *library, const char *name, void *function) {
-  void *address = dlsym(library, name);
-  memcpy(function, &address, sizeof(address));
-  return address != NULL;
-}
-
-static inline const char *@_open(@_driver *driver) {
-  void *library = dlopen(TILEC_CUDA_DRIVER, RTLD_NOW);
-  if (!library)
-    return "NVIDIA's driver (" TILEC_CUDA_DRIVER ") cannot be opened";
-  if (!@_look_up(library, "cuGetErrorString", &driver->get_error_string) ||
-      !@_look_up(library, "cuCtxGetDevice", &driver->get_device) ||
-      !@_look_up(library, "cuDeviceGetAttribute", &driver->get_attribute) ||
-      !@_look_up(library, "cuModuleLoadDataEx", &driver->load_module) ||
-      !@_look_up(library, "cuModuleGetFunction", &driver->get_function) ||
-      !@_look_up(library, "cuFuncSetAttribute", &driver->set_attribute) ||
-      !@_look_up(library, "cuLaunchKernel", &driver->launch))
-    return "NVIDIA's driver is too old: it lacks a function";
-  return NULL;
-}
-
-/* NULL for success, or the driver's own words. */
-static inline const char *@_check(const @_driver *driver, int result) {
-  const char *text = NULL;
-  if (result == 0)
-    return NULL;
-  if (driver->get_error_string(result, &text) != 0 || !text)
-    return "the driver reports an unknown error";
-  return text;
-}
-
-/* Whether an argument has extents that are not negative, and an address if it
-   has elements. */
-static inline int @_is_valid(const @_tensor *tensor, int rank) {
-  int is_empty = 0, i;
-  if (rank > 0 && !tensor->shape)
-    return 0;
-  for (i = 0; i < rank; ++i) {
-    if (tensor->shape[i] < 0)
-      return 0;
-    is_empty |= tensor->shape[i] == 0;
-  }
-  return is_empty || tensor->data;
-}
-
-/* The strides as the kernel takes them: 0 where no address depends on them.
-   Whether there are elements. */
-static inline int @_get_strides(const @_tensor *tensor, int rank,
-                                int64_t *strides) {
-  uint64_t next = 1; /* Wraps if such an array cannot be. */
-  int has_elements = 1, i;
-  for (i = rank - 1; i >= 0; --i) {
-    int64_t extent = tensor->shape[i];
-    strides[i] = tensor->strides ? tensor->strides[i] : (int64_t)next;
-    if (extent <= 1)
-      strides[i] = 0;
-    has_elements &= extent != 0;
-    next *= (uint64_t)extent;
-  }
-  for (i = 0; i < rank && !has_elements; ++i)
-    strides[i] = 0;
-  return has_elements;
-}
-
-/* Whether the address and all strides but that of dimension `unit` are
-   multiples of so many bytes. */
-static inline int @_is_aligned(const @_tensor *tensor, const int64_t *strides,
-                               int rank, int unit, unsigned element_bytes,
-                               unsigned bytes) {
-  uint64_t all = (uint64_t)(uintptr_t)tensor->data;
-  int i;
-  for (i = 0; i < rank; ++i)
-    if (i != unit)
-      all |= (uint64_t)strides[i] * element_bytes;
-  return all % bytes == 0;
-}
-
-/* Whether offsets fit 31 bits, also `slack` positions behind each end. */
-static inline int @_fits_31_bits(const @_tensor *tensor, const int64_t *strides,
-                                 int rank, int64_t slack) {
-  uint64_t sum = 0, most = INT32_MAX;
-  int i;
-  for (i = 0; i < rank; ++i) {
-    uint64_t stride = strides[i] < 0 ? 0 - (uint64_t)strides[i]
-                                     : (uint64_t)strides[i];
-    uint64_t last = (uint64_t)tensor->shape[i] - 1 + (uint64_t)slack;
-    if (stride == 0)
-      continue;
-    if (last > (most - sum) / stride)
-      return 0;
-    sum += stride * last;
-  }
-  return 1;
-}
-
-/* Division that rounds down; 0 if the divisor is. */
-static inline int64_t @_floor_mod(int64_t a, int64_t b) {
-  int64_t rest = b == 0 || b == -1 ? 0 : a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-static inline int64_t @_floor_div(int64_t a, int64_t b) {
-  if (b == 0)
-    return 0;
-  if (b == -1)
-    return (int64_t)(0 - (uint64_t)a);
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-/* The kernel on the current device, loaded by the first launch there. */
-static inline const char *@_load(const @_driver **used, void **function) {
-  enum { most_devices = 64 };
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static @_driver driver;
-  static int devices[most_devices], num_devices = -1; /* -1: not open. */
-  static void *functions[most_devices];
-  const char *error = NULL;
-  void *module = NULL;
-  int device = 0, major = 0, minor = 0, result, i;
-
-  pthread_mutex_lock(&mutex);
-  *used = &driver;
-  *function = NULL;
-  if (num_devices < 0) {
-    error = @_open(&driver);
-    if (!error)
-      num_devices = 0;
-  }
-  if (!error && driver.get_device(&device) != 0)
-    error = "no CUDA context is current in this thread: call cuCtxSetCurrent, "
-            "or a function of the CUDA runtime, before";
-  for (i = 0; !error && i < num_devices; ++i)
-    if (devices[i] == device)
-      *function = functions[i];
-  if (!error && !*function) {
-    if (driver.get_attribute(&major, 75, device) != 0 ||
-        driver.get_attribute(&minor, 76, device) != 0 || !(@DEVICE@))
-      error = "the kernel is for @ARCH@, and the current GPU is another";
-    else if (num_devices == most_devices)
-      error = "there are more GPUs than this header was made for";
-  }
-  if (!error && !*function) {
-    result = driver.load_module(&module, &@_cubin, 0, NULL, NULL);
-    if (result == 0)
-      result = driver.get_function(function, module, "@ENTRY@");
-    if (result == 0 && @SHARED@ > 0)
-      result = driver.set_attribute(*function, 8, @SHARED@);
-    error = @_check(&driver, result);
-    if (!error) {
-      devices[num_devices] = device;
-      functions[num_devices++] = *function;
-    }
-  }
-  pthread_mutex_unlock(&mutex);
-  return error;
-}
-
-)";
+#include "lib/Compiler/KernelHeaderShared.inc"
+    ;
 
 //===----------------------------------------------------------------------===//
 // The part of one kernel
@@ -607,9 +416,9 @@ void HeaderPrinter::printParameters() {
     if (type.empty()) {
       type = param.is64 ? "int64_t " : "int32_t ";
       if (!param.is64) {
-        fail(value + " != (int32_t)" + value,
+        fail(llvm::Twine(value) + " != (int32_t)" + value,
              "an extent or a stride is expected to fit 32 bits");
-        value = "(int32_t)" + value;
+        value.insert(0, "(int32_t)");
       }
     }
     os << "  " << type << name << " = " << value << ";\n";

@@ -29,13 +29,14 @@ std::string tilec::standardLibraryPath() {
     library.clear();
   for (const std::string &file :
        {library.str().str(),
-        llvm::sys::fs::getMainExecutable(nullptr, address)}) {
-    llvm::SmallString<256> beside(
-        llvm::sys::path::parent_path(llvm::sys::path::parent_path(file)));
-    llvm::sys::path::append(beside, "std");
-    if (!file.empty() && llvm::sys::fs::is_directory(beside))
-      return std::string(beside);
-  }
+        llvm::sys::fs::getMainExecutable(nullptr, address)})
+    for (const char *folder : {"std", "share/tilec/std"}) {
+      llvm::SmallString<256> path(
+          llvm::sys::path::parent_path(llvm::sys::path::parent_path(file)));
+      llvm::sys::path::append(path, folder);
+      if (!file.empty() && llvm::sys::fs::is_directory(path))
+        return std::string(path);
+    }
   return TILEC_SOURCE_STD;
 }
 

@@ -76,8 +76,8 @@ Diagnostic &reportError(Program &program, SourceRange range,
                         const llvm::Twine &about, llvm::Error error);
 
 /// Where the standard library is: TILEC_STD_PATH from the environment, the
-/// folder `std` beside the folder of the executable or of libtilec.so, or the
-/// one of the source tree.
+/// folder `std` or `share/tilec/std` beside the folder of libtilec.so or of the
+/// executable, or the one of the source tree.
 std::string standardLibraryPath();
 
 } // namespace tilec

@@ -11,6 +11,7 @@
 using namespace tilec;
 using namespace tilec::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 
 static const char *const copy = "kernel copy<T: dtype = f32>(X: T[M, N], "
                                 "Y: out T[M, N]) {\n"
@@ -165,25 +166,67 @@ TEST_CASE("a folder that cannot be used is a warning") {
   CHECK(compileCopy(machine, options).origin == Origin::Compiled);
 }
 
+/// What CompileFor prints in a process of its own, after its exit status, which
+/// is the kind of an error.
+static std::string compileInProcess(FakeMachine &machine,
+                                    const std::string &environment,
+                                    const std::string &arguments) {
+  machine.folder.write("copy.tile", copy);
+  std::string command = "cd '" + machine.folder.path() + "' && " + environment +
+                        " '" TILEC_COMPILE_FOR "' copy.tile . " + arguments +
+                        " >output 2>&1";
+  int status = std::system(command.c_str()); // NOLINT: a test's own text.
+  return std::to_string(WEXITSTATUS(status)) + " " +
+         machine.folder.read("output");
+}
+
 TEST_CASE("a machine without NVRTC runs what is in the cache") {
   FakeMachine machine;
   compileCopy(machine, hopper(machine));
-  // The child has another library, and looks for NVRTC itself.
-  std::string program = TILEC_COMPILE_FOR;
-  std::string output = machine.folder / "output";
+  CHECK(compileInProcess(machine, "TILEC_NVRTC=/nonexistent", "64 sm_90a") ==
+        "0 from disk\n");
+  CHECK_THAT(compileInProcess(machine, "TILEC_NVRTC=/nonexistent", "65 sm_90a"),
+             StartsWith("30 copy.tile:1:8: error: TILEC_NVRTC names a library "
+                        "that cannot be used:") &&
+                 Contains("help: set TILEC_NVRTC"));
+  CHECK(compileInProcess(machine, "TILEC_NVRTC='" TILEC_FAKE_NVRTC "'",
+                         "65 sm_90a") == "0 compiled\n");
+}
+
+TEST_CASE("a machine without a driver") {
+  FakeMachine machine;
+  // Without a target there is nothing to compile for.
+  CHECK_THAT(compileInProcess(machine, "TILEC_CUDA_DRIVER=/nonexistent", "64"),
+             StartsWith("31 error: NVIDIA's driver cannot be opened:") &&
+                 Contains("help: install NVIDIA's driver"));
+  // With one there is.
+  CHECK(compileInProcess(machine, "TILEC_CUDA_DRIVER=/nonexistent",
+                         "64 sm_90a") == "0 compiled\n");
+}
+
+TEST_CASE("processes race for one kernel") {
+  FakeMachine machine;
+  constexpr int numProcesses = 6;
   machine.folder.write("copy.tile", copy);
-  auto run = [&](const std::string &folder, const char *nvrtc, int64_t n) {
-    std::string command = "TILEC_NVRTC=" + std::string(nvrtc) + " '" + program +
-                          "' '" + (machine.folder / "copy.tile") + "' '" +
-                          folder + "' " + std::to_string(n) + " >'" + output +
-                          "' 2>&1";
-    int status = std::system(command.c_str());
-    return std::to_string(WEXITSTATUS(status)) + " " +
-           machine.folder.read("output");
-  };
-  CHECK(run(machine.folder.path(), "/nonexistent", 64) == "0 from disk\n");
-  CHECK_THAT(run(machine.folder.path(), "/nonexistent", 65),
-             Contains("30 ") && Contains("copy.tile:1:") &&
-                 Contains("TILEC_NVRTC names a library that cannot be used"));
-  CHECK(run(machine.folder.path(), TILEC_FAKE_NVRTC, 65) == "0 compiled\n");
+  std::string command = "cd '" + machine.folder.path() + "'; ";
+  for (int i = 0; i < numProcesses; ++i)
+    command += "'" TILEC_COMPILE_FOR "' copy.tile cache 64 sm_90a >output" +
+               std::to_string(i) + " 2>&1 & ";
+  int status = std::system((command + "wait").c_str()); // NOLINT: as above.
+  REQUIRE(status == 0);
+  for (int i = 0; i < numProcesses; ++i) {
+    std::string output = machine.folder.read("output" + std::to_string(i));
+    CHECK((output == "compiled\n" || output == "from disk\n"));
+  }
+  // One entry for the code and one for machines without NVRTC, and no more.
+  std::error_code error;
+  int entries = 0;
+  for (llvm::sys::fs::directory_iterator at(machine.folder / "cache", error),
+       end;
+       !error && at != end; at.increment(error))
+    ++entries;
+  CHECK(entries == 2);
+  Options options = hopper(machine);
+  options.cacheFolder = machine.folder / "cache";
+  CHECK(compileCopy(machine, options).origin == Origin::Disk);
 }

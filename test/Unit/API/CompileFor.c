@@ -1,7 +1,7 @@
-/* Compiles the kernel of a file for sm_90a and N: says where the code came
-   from, or prints the message and exits with the error's kind.
+/* Compiles the kernel of a file for N: says where the code came from, or prints
+   the message and exits with the error's kind.
 
-     CompileFor FILE CACHE-FOLDER N */
+     CompileFor FILE CACHE-FOLDER N [TARGET]    without one that of the GPU */
 
 #include "tilec/c.h"
 #include <stdio.h>
@@ -24,11 +24,11 @@ int main(int argc, char **argv) {
   tilec_code_info info;
   tilec_number extent;
 
-  if (argc != 4)
+  if (argc < 4)
     return 2;
   memset(&options, 0, sizeof(options));
   options.size = sizeof(options);
-  options.target = "sm_90a";
+  options.target = argv[4]; /* NULL behind the last argument. */
   options.cache_folder = argv[2];
   check(tilec_compile_file(argv[1], &options, &module));
   check(tilec_module_kernel(module, NULL, NULL, 0, &kernel));

@@ -80,6 +80,32 @@ TEST_CASE("programs that are wrong") {
                                      Contains("\"file\": \"wrong.tile\""));
 }
 
+TEST_CASE("warnings") {
+  static std::string warnings;
+  warnings.clear();
+  Options options = onCpu();
+  options.user = &warnings;
+  options.warn = [](const char *warning, void *user) {
+    *static_cast<std::string *>(user) += warning;
+  };
+  Module module = compileText("kernel half<n: int>(Y: out f32[N]) {\n"
+                              "  grid i in tile(N)\n"
+                              "  Y[i] = 1 / n + zeros f32[i]\n"
+                              "}\n"
+                              "kernel nothing(X: f32[N]) {\n"
+                              "  grid i in tile(N)\n"
+                              "}\n",
+                              options);
+  CHECK_THAT(
+      warnings,
+      Contains("test.tile:5:8: warning: kernel 'nothing' writes nothing"));
+  // Those of a kernel that was not complete come with it.
+  warnings.clear();
+  (void)take(module.kernel("half", {{"n", "2"}}));
+  CHECK_THAT(warnings, Contains("test.tile:3:10: warning:") &&
+                           Contains("drops the fraction"));
+}
+
 TEST_CASE("names that are wrong") {
   Module module = compileText(text, onCpu());
   CHECK_THAT(failure(module.kernel("pik").takeError(), TILEC_ERROR_PROGRAM),

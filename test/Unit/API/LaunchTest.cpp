@@ -24,7 +24,7 @@ kernel scale(X: f32[M, N], s: f32 = 2, Y: out f32[M, N]) requires M < 5000 {
 template <typename T> static T valueOf(const std::string &bytes) {
   T value = {};
   REQUIRE(bytes.size() == sizeof(T));
-  std::memcpy(&value, bytes.data(), sizeof(T));
+  std::memcpy(static_cast<void *>(&value), bytes.data(), sizeof(T));
   return value;
 }
 

@@ -10,10 +10,12 @@ static FakeCompiler compiler;
 
 FakeCompiler *tilecFakeCompiler() { return &compiler; }
 
+namespace {
 /// What NVRTC's handles point to.
 struct OpaqueProgram {
   std::string source, arch, cubin, ptx, log;
 };
+} // namespace
 using Program = OpaqueProgram *;
 
 static constexpr int success = 0;

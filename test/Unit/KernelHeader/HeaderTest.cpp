@@ -13,10 +13,9 @@
 
 using namespace tilec::test;
 
-extern "C" const char *launch_in_c(void *stream, const scale_tensor *x, float s,
-                                   int flag, uint16_t h, int64_t count,
-                                   const scale_tensor *y,
-                                   const scale_tensor *z);
+extern "C" const char *launchInC(void *stream, const scale_tensor *x, float s,
+                                 int flag, uint16_t h, int64_t count,
+                                 const scale_tensor *y, const scale_tensor *z);
 const char *launchInCpp(void *stream, scale_tensor x, float s, bool flag,
                         uint16_t h, int64_t count, scale_tensor y,
                         scale_tensor z);
@@ -39,7 +38,7 @@ struct Arguments {
 
   std::string launch(bool inC = false) {
     const char *error =
-        inC ? launch_in_c(stream, &x, s, 2, 0x3C00, count, &y, &z)
+        inC ? launchInC(stream, &x, s, 2, 0x3C00, count, &y, &z)
             : launchInCpp(stream, x, s, true, 0x3C00, count, y, z);
     return error ? error : "";
   }
@@ -49,7 +48,7 @@ struct Arguments {
 template <typename T> static T valueOf(const std::string &bytes) {
   T value = {};
   REQUIRE(bytes.size() == sizeof(T));
-  std::memcpy(&value, bytes.data(), sizeof(T));
+  std::memcpy(static_cast<void *>(&value), bytes.data(), sizeof(T));
   return value;
 }
 

@@ -2,10 +2,10 @@
 
 #include "scale.h"
 
-const char *launch_in_c(void *stream, const scale_tensor *x, float s, int flag,
+const char *launchInC(void *stream, const scale_tensor *x, float s, int flag,
                         uint16_t h, int64_t count, const scale_tensor *y,
                         const scale_tensor *z);
-const char *launch_in_c(void *stream, const scale_tensor *x, float s, int flag,
+const char *launchInC(void *stream, const scale_tensor *x, float s, int flag,
                         uint16_t h, int64_t count, const scale_tensor *y,
                         const scale_tensor *z) {
   return scale_launch(stream, *x, s, (uint8_t)flag, h, count, *y, *z);

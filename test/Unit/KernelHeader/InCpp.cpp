@@ -2,9 +2,7 @@
 
 #include "scale.h"
 
-const char *launchInCpp(void *stream, scale_tensor x, float s, bool flag,
-                        uint16_t h, int64_t count, scale_tensor y,
-                        scale_tensor z);
+// Declared in HeaderTest.cpp. NOLINTNEXTLINE(misc-use-internal-linkage)
 const char *launchInCpp(void *stream, scale_tensor x, float s, bool flag,
                         uint16_t h, int64_t count, scale_tensor y,
                         scale_tensor z) {
