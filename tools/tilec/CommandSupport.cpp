@@ -136,6 +136,13 @@ CompileOptions cli::makeCompileOptions(const Options &options) {
   return result;
 }
 
+gpu::DiskCache::Options cli::cacheOptions(const Options &options) {
+  gpu::DiskCache::Options result;
+  if (options.cache)
+    result.folder = gpu::DiskCache::defaultFolder();
+  return result;
+}
+
 int cli::finish(Program &program, const Options &options) {
   int exitCode = Success;
   for (const auto &diagnostic : program.diags.all()) {

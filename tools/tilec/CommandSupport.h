@@ -9,6 +9,7 @@
 #define TILEC_TOOLS_TILEC_COMMANDSUPPORT_H
 
 #include "lib/Compiler/CpuTarget.h"
+#include "lib/Runtime/GPU/DiskCache.h"
 #include "tools/tilec/Options.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -42,6 +43,9 @@ bool reportExtents(Program &program,
                    const llvm::Twine &problem, int64_t example, bool canRead);
 
 CompileOptions makeCompileOptions(const Options &options);
+
+/// The cache of compiled kernels; with --no-cache one that keeps nothing.
+gpu::DiskCache::Options cacheOptions(const Options &options);
 
 /// Prints all messages to standard error, as the options ask, and gives the
 /// exit code that follows from them.

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/GpuCache.h"
 #include "lib/Compiler/KernelHeader.h"
 #include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/TypedASTPrinter.h"
@@ -29,7 +30,7 @@ private:
   bool checkFile();
   bool emit(const ast::KernelDecl &decl, llvm::StringSet<> *used);
   bool emitIR(Subject &subject);
-  bool emitGpuCode(typed::Kernel &kernel, const Specialization &specialization,
+  bool emitGpuCode(Subject &subject, const Specialization &specialization,
                    const CompileOptions &compileOptions);
   bool checkWholeAxes(const Subject &subject);
 
@@ -72,12 +73,14 @@ bool Compiler::checkWholeAxes(const Subject &subject) {
 }
 
 /// PTX, machine code, or a header with it.
-bool Compiler::emitGpuCode(typed::Kernel &kernel,
+bool Compiler::emitGpuCode(Subject &subject,
                            const Specialization &specialization,
                            const CompileOptions &compileOptions) {
-  std::optional<GpuCode> code =
-      compileForGpu(program, kernel, specialization,
-                    GpuFacts::assumed(kernel, specialization), compileOptions);
+  typed::Kernel &kernel = *subject.kernel;
+  gpu::DiskCache cache(cacheOptions(options));
+  std::optional<CachedGpuCode> code = findOrCompile(
+      program, kernel, subject.args, specialization,
+      GpuFacts::assumed(kernel, specialization), compileOptions, cache);
   if (!code)
     return false;
   if (options.emit == Stage::PTX)
@@ -103,7 +106,7 @@ bool Compiler::emitIR(Subject &subject) {
 
   CompileOptions compileOptions = makeCompileOptions(options);
   if (options.emit >= Stage::PTX)
-    return emitGpuCode(kernel, specialization, compileOptions);
+    return emitGpuCode(subject, specialization, compileOptions);
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   DiagnosticBridge bridge(*context, program, options.remarks);
   bool isGpu = gpuLimitsOf(options.target);

@@ -60,6 +60,10 @@ def unchecked : F<"unchecked", "Do not report indices out of range, divisions "
     "by zero and the like; they still give 0 and do no harm">, Both,
     Group<G_program>;
 
+def no_cache : F<"no-cache", "Compile for a GPU even if the folder of compiled "
+    "kernels has the code, and do not keep it. The folder is TILEC_CACHE_DIR, "
+    "or else tilec in the user's folder of caches">, Both, Group<G_program>;
+
 // Arguments of a run.
 def G_arguments : OptionGroup<"arguments">, HelpText<"ARGUMENTS">;
 def arg : V<"arg", "NAME=WHAT", "What an argument is: a number, a path that "
@@ -85,10 +89,6 @@ def repeat_s : VS<"repeat", repeat>, RunOnly;
 def threads : V<"threads", "N", "Use N threads (default 0: all cores)">,
     RunOnly, Group<G_run>;
 def threads_s : VS<"threads", threads>, RunOnly;
-
-def no_cache : F<"no-cache", "Compile for a GPU even if the folder of compiled "
-    "kernels has the code, and do not keep it. The folder is TILEC_CACHE_DIR, "
-    "or else tilec in the user's cache">, RunOnly, Group<G_run>;
 
 // Passes.
 def G_passes : OptionGroup<"passes">, HelpText<"PASSES">;

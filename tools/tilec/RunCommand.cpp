@@ -99,10 +99,7 @@ bool Runner::compile(const BoundLaunch &bound) {
         program, *kernel, Specialization::of(*kernel, bound), compileOptions);
     return executable != nullptr;
   }
-  gpu::DiskCache::Options cacheOptions;
-  if (options.cache)
-    cacheOptions.folder = gpu::DiskCache::defaultFolder();
-  gpu::DiskCache cache(std::move(cacheOptions));
+  gpu::DiskCache cache(cacheOptions(options));
   onGpu = GpuExecutable::create(program, *kernel, bound, compileOptions,
                                 compileTimeArgs, &cache);
   return onGpu != nullptr;

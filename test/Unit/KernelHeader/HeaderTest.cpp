@@ -7,6 +7,7 @@
 
 // Never opened: the one of this file is for a machine without a driver.
 #define TILEC_CUDA_DRIVER "/nonexistent/libcuda.so.1"
+#include "copy.h"
 #include "scale.h"
 #include "test/Unit/API/FakeMachine.h"
 #include <cstring>
@@ -19,6 +20,8 @@ extern "C" const char *launchInC(void *stream, const scale_tensor *x, float s,
 const char *launchInCpp(void *stream, scale_tensor x, float s, bool flag,
                         uint16_t h, int64_t count, scale_tensor y,
                         scale_tensor z);
+
+const char *copyInCpp(copy_tensor x, copy_tensor y);
 
 namespace {
 /// Arguments of a launch; M = 40 and rows of 64 elements, 80 apart in X.
@@ -131,6 +134,35 @@ TEST_CASE("a header refuses what its code is wrong for") {
               "7'");
   CHECK(fails([](auto &a) { a.count = int64_t(1) << 40; }) ==
         "the arguments need more thread blocks than there can be");
+}
+
+TEST_CASE("a header whose offsets are short") {
+  FakeMachine machine;
+  machine.setCurrent(0);
+  // Tiles reach 512 positions over an end, so the largest offset that the code
+  // computes is 2^20 (1535 + 512) + 1048063 + 512 = 2^31 - 1.
+  int64_t shape[] = {1536, 1048064};
+  int64_t strides[] = {1 << 20, 1};
+  char *memory = static_cast<char *>(machine.memory(64));
+  auto launch = [&] {
+    const char *error =
+        copyInCpp({memory, shape, strides}, {memory, shape, strides});
+    return std::string(error ? error : "");
+  };
+  CHECK(launch() == "");
+  CHECK(machine.launches() == 1);
+  CHECK(machine.lastLaunch().config.gridX == 768 * 2047);
+  ++shape[1];
+  CHECK(launch() == "argument 'X' is expected to have offsets within 31 bits");
+  --shape[1];
+  ++shape[0];
+  CHECK(launch() == "argument 'X' is expected to have offsets within 31 bits");
+  // Backwards it is as far.
+  strides[0] = -strides[0];
+  CHECK(launch() == "argument 'X' is expected to have offsets within 31 bits");
+  --shape[0];
+  CHECK(launch() == "");
+  CHECK(machine.launches() == 2);
 }
 
 TEST_CASE("a header launches nothing if there is nothing to do") {
