@@ -87,7 +87,7 @@ private:
         : program(kernel.module->program->fork()) {}
     ErrorPtr fail() const { return errorOf(program->diags); }
     ErrorPtr fail(const Kernel &kernel, llvm::Error error) {
-      reportError(*program, kernel.typedKernel->range, "", std::move(error));
+      reportLaunchError(*program, *kernel.typedKernel, std::move(error));
       return fail();
     }
 

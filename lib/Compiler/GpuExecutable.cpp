@@ -56,7 +56,7 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
                       const BoundLaunch &launch, const CompileOptions &options,
                       const CompileTimeArgs &args, gpu::DiskCache *cache) {
   auto fail = [&](llvm::Error error) {
-    reportError(program, kernel.range, "", std::move(error));
+    reportLaunchError(program, kernel, std::move(error));
     return nullptr;
   };
   llvm::Expected<gpu::Driver &> driver = gpu::Driver::get();
@@ -155,7 +155,7 @@ bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
     return copyOut(kernel, launch);
   };
   if (llvm::Error error = attempt()) {
-    reportError(program, kernel.range, "", std::move(error));
+    reportLaunchError(program, kernel, std::move(error));
     return false;
   }
   return true;

@@ -7,6 +7,7 @@
 #include "lib/Compiler/GpuTarget.h"
 
 #include "dialects/TileGPU/IR/TileGPU.h"
+#include "lib/Runtime/GPU/GPUError.h"
 #include "lib/Runtime/GPU/NVRTC.h"
 #include "lib/Runtime/GPU/ResourceLog.h"
 #include "lib/Runtime/GPU/TensorFacts.h"
@@ -235,6 +236,15 @@ llvm::Error tilec::bindGrid(const typed::Kernel &kernel,
     launch.extents[axis.dim] = std::max<int64_t>(0, value->integer);
   }
   return llvm::Error::success();
+}
+
+Diagnostic &tilec::reportLaunchError(Program &program,
+                                     const typed::Kernel &kernel,
+                                     llvm::Error error) {
+  std::optional<unsigned> argument = gpu::argumentOf(error);
+  return reportError(program,
+                     argument ? kernel.params[*argument]->range : kernel.range,
+                     "", std::move(error));
 }
 
 llvm::Expected<llvm::StringRef> tilec::targetOf(const gpu::Device &device) {

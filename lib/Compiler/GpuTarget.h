@@ -85,6 +85,11 @@ std::optional<GpuCode> compileForGpu(Program &program, typed::Kernel &kernel,
 llvm::Error bindGrid(const typed::Kernel &kernel, const gpu::KernelImage &image,
                      BoundLaunch &launch);
 
+/// Reports an error of a launch, at the parameter that it is about or else at
+/// the kernel.
+Diagnostic &reportLaunchError(Program &program, const typed::Kernel &kernel,
+                              llvm::Error error);
+
 /// The target whose code makes the most of a GPU: "sm_90a". An error of kind
 /// NoDevice if none runs on it.
 llvm::Expected<llvm::StringRef> targetOf(const gpu::Device &device);

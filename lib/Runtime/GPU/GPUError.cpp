@@ -54,3 +54,20 @@ std::optional<ErrorKind> gpu::kindOf(const llvm::Error &error) {
   });
   return kind;
 }
+
+llvm::Error gpu::aboutArgument(llvm::Error error, unsigned argument) {
+  return llvm::handleErrors(std::move(error),
+                            [&](std::unique_ptr<GPUError> found) {
+                              found->argument = argument;
+                              return llvm::Error(std::move(found));
+                            });
+}
+
+std::optional<unsigned> gpu::argumentOf(const llvm::Error &error) {
+  std::optional<unsigned> argument;
+  llvm::visitErrors(error, [&](const llvm::ErrorInfoBase &info) {
+    if (info.isA<GPUError>())
+      argument = static_cast<const GPUError &>(info).argument;
+  });
+  return argument;
+}

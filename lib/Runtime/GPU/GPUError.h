@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace tilec::gpu {
@@ -39,6 +40,8 @@ public:
       : kind(kind), message(std::move(message)) {}
 
   ErrorKind getKind() const { return kind; }
+  /// The argument of the kernel that it is about, if it is about one.
+  std::optional<unsigned> argument;
   void log(llvm::raw_ostream &os) const override { os << message; }
   std::error_code convertToErrorCode() const override;
 
@@ -50,6 +53,11 @@ private:
 /// An error whose message is `what` and a line of `help`.
 llvm::Error gpuError(ErrorKind kind, const llvm::Twine &what,
                      const llvm::Twine &help);
+
+/// The error as one about an argument of the kernel.
+llvm::Error aboutArgument(llvm::Error error, unsigned argument);
+/// The argument that an error is about. Does not consume the error.
+std::optional<unsigned> argumentOf(const llvm::Error &error);
 
 /// "no-driver" and the like: the kind's name for Diagnostic::kind.
 llvm::StringRef kindName(ErrorKind kind);

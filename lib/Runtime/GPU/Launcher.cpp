@@ -184,9 +184,9 @@ llvm::Error Launcher::checkArguments(const Device &device,
                              facts.name + "') is expected to be a tensor",
                          "pass the arguments of the kernel's signature");
     if (llvm::Error error = checkFacts(facts, *view))
-      return error;
+      return aboutArgument(std::move(error), facts.arg);
     if (llvm::Error error = checkPointer(facts, *view, device))
-      return error;
+      return aboutArgument(std::move(error), facts.arg);
   }
   for (const ExtentFact &fact : kernelImage.extents) {
     auto found = bound.extents.find(fact.dim);
