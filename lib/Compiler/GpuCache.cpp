@@ -41,8 +41,12 @@ tilec::gpuCacheKey(const Program &program, const typed::Kernel &kernel,
                    const CompileOptions &options, llvm::StringRef build) {
   gpu::CacheKey key;
   key.add("build", build);
-  for (unsigned i = 0; i < program.sources.getNumFiles(); ++i)
+  for (unsigned i = 0; i < program.sources.getNumFiles(); ++i) {
     key.add("text", program.sources.getText(i));
+    // Checks name the place that they are made for.
+    if (options.checked)
+      key.add("checked file", program.sources.getName(i));
+  }
   return key.add("kernel", kernel.name)
       .add("arguments", sorted(args))
       .add("target", options.target)

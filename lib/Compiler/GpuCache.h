@@ -8,7 +8,7 @@
 // In the key: the text of the program and of all it imports, the kernel and its
 // compile-time arguments, the target, the specialization, the facts, the
 // entries of the schedule, and which builds of tilec and of NVRTC compile it.
-// Not in the key: names and places of files.
+// Names of files are in it only for checked code, which tells them.
 //
 //===----------------------------------------------------------------------===//
 
