@@ -4,6 +4,8 @@ add_library(tilec_flags INTERFACE)
 target_compile_options(tilec_flags INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Wimplicit-fallthrough
   -ffunction-sections -fdata-sections)
+# The cache of compiled kernels tells builds of the compiler apart by it.
+add_link_options(-Wl,--build-id=sha1)
 if(TILEC_WERROR)
   target_compile_options(tilec_flags INTERFACE -Werror)
 endif()

@@ -15,11 +15,14 @@ split-file, diff). Substitutions beside lit's own:
     %round-trip    prints and re-parses this file in three forms (custom, custom
                    twice, generic), each checked by the file's CHECK lines;
                    `RUN: %round-trip` is a whole RUN line
+    %fake-gpu      runs a command with the driver and the NVRTC of the unit tests,
+                   which compute nothing
     %std, %examples, %repo           those folders
     %python        the interpreter of scripts/setup's virtual environment
 
 Features for REQUIRES and UNSUPPORTED: `gpu` (an NVIDIA driver and device),
-`nvrtc` (its library is installed), `numpy` (%python has it).
+`nvrtc` (its library is installed), `numpy` (%python has it), `fake-gpu` (the unit
+tests are built).
 """
 
 import fcntl
@@ -88,6 +91,11 @@ file_check = os.path.join(llvm_tools, "FileCheck")
 venv_python = os.path.join(repo, ".venv/bin/python")
 python = venv_python if os.path.exists(venv_python) else sys.executable
 
+fakes = [
+    os.path.join(build, "lib", name)
+    for name in ("libTilecFakeDriver.so", "libTilecFakeNVRTC.so")
+]
+
 round_trip = " && ".join(
     [
         f"{tilec_opt} %s | {file_check} %s",
@@ -99,6 +107,7 @@ round_trip = " && ".join(
 # The first match wins, so a name comes before its own prefixes.
 config.substitutions += [
     ("%round-trip", round_trip),
+    ("%fake-gpu", "env TILEC_CUDA_DRIVER={} TILEC_NVRTC={}".format(*fakes)),
     ("%tilec-opt", tilec_opt),
     ("%tilec", tilec),
     ("%FileCheck", file_check),
@@ -134,5 +143,7 @@ if has_nvrtc():
     config.available_features.add("nvrtc")
 if has_numpy():
     config.available_features.add("numpy")
+if all(map(os.path.exists, fakes)):
+    config.available_features.add("fake-gpu")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")

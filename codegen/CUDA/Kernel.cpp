@@ -404,6 +404,24 @@ std::string KernelEmitter::prologue(const llvm::StringSet<> &body) {
   return text.substr(text.find('\n') + 1);
 }
 
+/// Of extents that are not constants, which say more.
+static std::vector<gpu::DivisorFact>
+divisorsOf(tile::KernelOp kernel, ArrayRef<gpu::ExtentFact> constants) {
+  std::vector<gpu::DivisorFact> facts;
+  auto divisible =
+      kernel->getAttrOfType<DictionaryAttr>(TileGPUDialect::kDivisibleAttr);
+  for (NamedAttribute entry :
+       divisible ? divisible.getValue() : ArrayRef<NamedAttribute>()) {
+    StringRef dim = entry.getName();
+    if (llvm::none_of(constants, [&](const gpu::ExtentFact &constant) {
+          return constant.dim == dim;
+        }))
+      facts.push_back(
+          {dim.str(), cast<IntegerAttr>(entry.getValue()).getInt()});
+  }
+  return facts;
+}
+
 void KernelEmitter::fillImage() {
   image.name = fresh(kernel.getSymName());
   auto integer = [&](StringRef name, int64_t otherwise) {
@@ -454,6 +472,7 @@ void KernelEmitter::fillImage() {
         image.extents.push_back(fact);
     }
   }
+  image.divisors = divisorsOf(kernel, image.extents);
 }
 
 llvm::Expected<EmittedKernel> KernelEmitter::emit() {

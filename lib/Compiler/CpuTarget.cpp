@@ -249,7 +249,7 @@ static bool writesNothing(const typed::Kernel &kernel,
 }
 
 bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
-                        const BoundLaunch &launch, unsigned threads) {
+                        const BoundLaunch &launch, unsigned threads) const {
   if (writesNothing(kernel, launch))
     return true;
   cpu::ReportSink reports;

@@ -70,7 +70,7 @@ public:
   /// Runs it. False after reporting errors (an index out of range, a failed
   /// assert) to `program.diags`. The launch must fit the specialization.
   bool run(Program &program, const typed::Kernel &kernel,
-           const BoundLaunch &launch, unsigned threads = 0);
+           const BoundLaunch &launch, unsigned threads = 0) const;
 
   int64_t numPrograms(const typed::Kernel &kernel,
                       const BoundLaunch &launch) const;

@@ -6,7 +6,6 @@
 
 #include "lib/Compiler/GpuExecutable.h"
 
-#include "lib/Runtime/GPU/TensorFacts.h"
 #include <chrono>
 
 using namespace tilec;
@@ -52,35 +51,12 @@ llvm::Error GpuExecutable::allocate(const typed::Kernel &kernel,
   return llvm::Error::success();
 }
 
-/// Gives computed extents of the grid, which are called as in the image, their
-/// values.
-static llvm::Error bindGrid(const typed::Kernel &kernel,
-                            const gpu::KernelImage &image,
-                            const BoundLaunch &launch,
-                            llvm::StringMap<int64_t> &extents) {
-  ScalarBindings bindings;
-  bindings.dims = launch.extents;
-  for (const typed::Param *param : kernel.params)
-    if (const auto *scalar =
-            std::get_if<ScalarValue>(&launch.args[param->index]))
-      bindings.params[param->name] = *scalar;
-  for (auto [axis, var] : llvm::zip(image.grid, kernel.grid)) {
-    if (axis.dim.empty() || extents.count(axis.dim))
-      continue;
-    llvm::Expected<ScalarValue> value = evaluateScalar(*var->extent, bindings);
-    if (!value)
-      return value.takeError();
-    extents[axis.dim] = std::max<int64_t>(0, value->integer);
-  }
-  return llvm::Error::success();
-}
-
 std::unique_ptr<GpuExecutable>
 GpuExecutable::create(Program &program, typed::Kernel &kernel,
-                      const BoundLaunch &launch,
-                      const CompileOptions &options) {
+                      const BoundLaunch &launch, const CompileOptions &options,
+                      const CompileTimeArgs &args, gpu::DiskCache *cache) {
   auto fail = [&](llvm::Error error) {
-    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    reportLaunchError(program, kernel, std::move(error));
     return nullptr;
   };
   llvm::Expected<gpu::Driver &> driver = gpu::Driver::get();
@@ -95,27 +71,22 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
     return fail(std::move(error));
 
   auto start = std::chrono::steady_clock::now();
-  Specialization specialization = Specialization::of(kernel, result->onDevice);
-  // Where several dimensions have stride 1, code and checks agree on one.
-  for (const typed::Param *param : kernel.params)
-    if (const auto *view =
-            std::get_if<TensorView>(&result->onDevice.args[param->index]))
-      specialization.unitStride[param->index] =
-          gpu::factsOf(*view, param->index, param->name, 0).unitStride;
-  std::optional<GpuCode> code = compileForGpu(
-      program, kernel, specialization,
-      GpuFacts::of(kernel, result->onDevice, specialization), options);
+  Specialization specialization = gpuSpecialization(kernel, result->onDevice);
+  GpuFacts facts = GpuFacts::of(kernel, result->onDevice, specialization);
+  gpu::DiskCache none({});
+  std::optional<CachedGpuCode> code =
+      findOrCompile(program, kernel, args, specialization, facts, options,
+                    cache ? *cache : none);
   if (!code)
     return nullptr;
+  result->isFromCache = code->isFromCache;
   result->milliseconds = std::chrono::duration<double, std::milli>(
                              std::chrono::steady_clock::now() - start)
                              .count();
-  if (llvm::Error error = bindGrid(kernel, code->emitted.image, launch,
-                                   result->onDevice.extents))
+  if (llvm::Error error = bindGrid(kernel, code->image, result->onDevice))
     return fail(std::move(error));
-  const std::vector<char> &cubin = code->compiled.cubin;
-  result->launcher = std::make_unique<gpu::Launcher>(
-      std::move(code->emitted.image), std::string(cubin.begin(), cubin.end()));
+  result->launcher = std::make_unique<gpu::Launcher>(std::move(code->image),
+                                                     std::move(code->cubin));
   llvm::Expected<int64_t> programs =
       result->launcher->numPrograms(result->onDevice);
   if (!programs)
@@ -184,7 +155,7 @@ bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
     return copyOut(kernel, launch);
   };
   if (llvm::Error error = attempt()) {
-    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    reportLaunchError(program, kernel, std::move(error));
     return false;
   }
   return true;

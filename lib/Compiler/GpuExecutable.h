@@ -9,7 +9,7 @@
 #ifndef TILEC_COMPILER_GPUEXECUTABLE_H
 #define TILEC_COMPILER_GPUEXECUTABLE_H
 
-#include "lib/Compiler/GpuTarget.h"
+#include "lib/Compiler/GpuCache.h"
 #include "lib/Runtime/GPU/Driver.h"
 #include "lib/Runtime/GPU/Launcher.h"
 
@@ -18,12 +18,13 @@ namespace tilec {
 class GpuExecutable {
 public:
   /// Compiles `kernel` for the arrays of `launch`, which are on the host, and
-  /// the device whose context is current. Null after reporting to
-  /// `program.diags`.
-  static std::unique_ptr<GpuExecutable> create(Program &program,
-                                               typed::Kernel &kernel,
-                                               const BoundLaunch &launch,
-                                               const CompileOptions &options);
+  /// the device whose context is current, unless `cache` is given and has it;
+  /// then `args` are the kernel's compile-time arguments. Null after reporting
+  /// to `program.diags`.
+  static std::unique_ptr<GpuExecutable>
+  create(Program &program, typed::Kernel &kernel, const BoundLaunch &launch,
+         const CompileOptions &options, const CompileTimeArgs &args = {},
+         gpu::DiskCache *cache = nullptr);
 
   /// Copies the arrays of `launch` to the device, runs once, and copies outputs
   /// back. False after reporting errors; a write outside an output is one.
@@ -35,7 +36,9 @@ public:
   llvm::Expected<double> time(unsigned count);
 
   int64_t numPrograms() const { return programs; }
+  /// What finding or making the code took.
   double compileMilliseconds() const { return milliseconds; }
+  bool wasInCache() const { return isFromCache; }
   const std::string &deviceName() const { return device->properties().name; }
 
 private:
@@ -51,6 +54,7 @@ private:
   std::vector<gpu::DeviceBuffer> buffers; // One a parameter.
   int64_t programs = 0;
   double milliseconds = 0;
+  bool isFromCache = false;
 };
 
 } // namespace tilec

@@ -7,8 +7,11 @@
 #include "lib/Compiler/GpuTarget.h"
 
 #include "dialects/TileGPU/IR/TileGPU.h"
+#include "lib/Runtime/GPU/GPUError.h"
+#include "lib/Runtime/GPU/NVRTC.h"
 #include "lib/Runtime/GPU/ResourceLog.h"
 #include "lib/Runtime/GPU/TensorFacts.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace tilec;
 using mlir::tilegpu::TileGPUDialect;
@@ -16,6 +19,24 @@ using mlir::tilegpu::TileGPUDialect;
 //===----------------------------------------------------------------------===//
 // Facts
 //===----------------------------------------------------------------------===//
+
+Specialization tilec::gpuSpecialization(const typed::Kernel &kernel,
+                                        const BoundLaunch &launch) {
+  Specialization result = Specialization::of(kernel, launch);
+  for (const typed::Param *param : kernel.params)
+    if (const auto *view = std::get_if<TensorView>(&launch.args[param->index]))
+      result.unitStride[param->index] =
+          gpu::factsOf(*view, param->index, param->name, 0).unitStride;
+  return result;
+}
+
+llvm::SmallVector<int> tilec::rowMajorUnitStrides(const typed::Kernel &kernel) {
+  llvm::SmallVector<int> dims;
+  for (const typed::Param *param : kernel.params)
+    dims.push_back(param->isTensor ? static_cast<int>(param->shape.size()) - 1
+                                   : -1);
+  return dims;
+}
 
 /// The longest tile: how far a last tile may reach over an end.
 static int64_t longestTile(const typed::Kernel &kernel) {
@@ -136,7 +157,7 @@ static std::optional<gpu::NVRTCResult>
 assemble(Program &program, const typed::Kernel &kernel,
          cuda::EmittedKernel &emitted, llvm::StringRef target, bool *spills) {
   auto report = [&](llvm::Error error) {
-    program.diags.error(kernel.range, llvm::toString(std::move(error)));
+    reportError(program, kernel.range, "", std::move(error));
     return std::nullopt;
   };
   llvm::Expected<const gpu::NVRTC &> nvrtc = gpu::NVRTC::get();
@@ -194,7 +215,9 @@ tilec::compileForGpu(Program &program, typed::Kernel &kernel,
         assemble(program, kernel, *emitted, options.target,
                  mayRetry ? &spills : nullptr);
     if (code)
-      return GpuCode{std::move(*emitted), std::move(*code)};
+      return GpuCode{std::move(emitted->image), std::move(emitted->source),
+                     std::move(code->ptx),
+                     std::string(code->cubin.begin(), code->cubin.end())};
     if (!spills)
       return std::nullopt;
     options.schedule["warps"] = 2 * warps;
@@ -202,4 +225,55 @@ tilec::compileForGpu(Program &program, typed::Kernel &kernel,
     options.pipeline.printAfter.clear();
     options.pipeline.remarks.clear();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+llvm::Error tilec::bindGrid(const typed::Kernel &kernel,
+                            const gpu::KernelImage &image,
+                            BoundLaunch &launch) {
+  ScalarBindings bindings;
+  for (auto [axis, var] : llvm::zip(image.grid, kernel.grid)) {
+    if (axis.dim.empty() || launch.extents.count(axis.dim))
+      continue;
+    if (bindings.dims.empty()) {
+      bindings.dims = launch.extents;
+      for (const typed::Param *param : kernel.params)
+        if (const auto *scalar =
+                std::get_if<ScalarValue>(&launch.args[param->index]))
+          bindings.params[param->name] = *scalar;
+    }
+    llvm::Expected<ScalarValue> value = evaluateScalar(*var->extent, bindings);
+    if (!value)
+      return value.takeError();
+    launch.extents[axis.dim] = std::max<int64_t>(0, value->integer);
+  }
+  return llvm::Error::success();
+}
+
+Diagnostic &tilec::reportLaunchError(Program &program,
+                                     const typed::Kernel &kernel,
+                                     llvm::Error error) {
+  std::optional<unsigned> argument = gpu::argumentOf(error);
+  return reportError(program,
+                     argument ? kernel.params[*argument]->range : kernel.range,
+                     "", std::move(error));
+}
+
+llvm::Expected<llvm::StringRef> tilec::targetOf(const gpu::Device &device) {
+  const gpu::DeviceProperties &properties = device.properties();
+  llvm::SmallVector<llvm::StringRef> names; // The newest first.
+  for (const GpuLimits &limits : llvm::reverse(allGpuLimits())) {
+    if (gpu::archRunsOn(limits.target, properties.major, properties.minor))
+      return limits.target;
+    names.push_back(limits.target);
+  }
+  return gpu::gpuError(gpu::ErrorKind::NoDevice,
+                       "GPU " + llvm::Twine(device.ordinal()) + " (" +
+                           properties.name + ", " + properties.arch() +
+                           ") runs code of none of the targets " +
+                           llvm::join(names, ", "),
+                       "use another GPU, or the target cpu");
 }

@@ -17,9 +17,17 @@
 
 #include "codegen/CUDA/Emitter.h"
 #include "lib/Compiler/CpuTarget.h"
-#include "lib/Runtime/GPU/NVRTC.h"
+#include "lib/Runtime/GPU/Device.h"
 
 namespace tilec {
+
+/// Specialization::of for tensors of a device: where several dimensions have
+/// stride 1, code and checks agree on one.
+Specialization gpuSpecialization(const typed::Kernel &kernel,
+                                 const BoundLaunch &launch);
+
+/// The dimension of stride 1 of each parameter if tensors are row-major.
+llvm::SmallVector<int> rowMajorUnitStrides(const typed::Kernel &kernel);
 
 /// What the code may rely on, beyond the specialization.
 struct GpuFacts {
@@ -58,8 +66,10 @@ std::optional<cuda::EmittedKernel> emitGpuKernel(Program &program,
 
 /// A kernel compiled for a GPU.
 struct GpuCode {
-  cuda::EmittedKernel emitted;
-  gpu::NVRTCResult compiled;
+  gpu::KernelImage image;
+  std::string source; // CUDA C++.
+  std::string ptx;
+  std::string cubin;
 };
 
 /// All stages in one. Spilled registers, local arrays and other defects of the
@@ -70,6 +80,20 @@ std::optional<GpuCode> compileForGpu(Program &program, typed::Kernel &kernel,
                                      const Specialization &specialization,
                                      const GpuFacts &facts,
                                      CompileOptions options);
+
+/// Gives computed extents of the grid, which are called as in the image, their
+/// values in `launch`.
+llvm::Error bindGrid(const typed::Kernel &kernel, const gpu::KernelImage &image,
+                     BoundLaunch &launch);
+
+/// Reports an error of a launch, at the parameter that it is about or else at
+/// the kernel.
+Diagnostic &reportLaunchError(Program &program, const typed::Kernel &kernel,
+                              llvm::Error error);
+
+/// The target whose code makes the most of a GPU: "sm_90a". An error of kind
+/// NoDevice if none runs on it.
+llvm::Expected<llvm::StringRef> targetOf(const gpu::Device &device);
 
 } // namespace tilec
 

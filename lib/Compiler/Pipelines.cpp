@@ -82,6 +82,8 @@ static constexpr GpuLimits gpuLimits[] = {
     {"sm_90a", 90, 232448},
 };
 
+llvm::ArrayRef<GpuLimits> tilec::allGpuLimits() { return gpuLimits; }
+
 const GpuLimits *tilec::gpuLimitsOf(llvm::StringRef target) {
   const auto *found = llvm::find_if(gpuLimits, [&](const GpuLimits &limits) {
     return limits.target == target;

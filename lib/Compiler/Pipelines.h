@@ -40,6 +40,8 @@ struct GpuLimits {
   int64_t sharedBytes; // Of one thread block.
 };
 const GpuLimits *gpuLimitsOf(llvm::StringRef target);
+/// Of all GPU targets, the oldest first.
+llvm::ArrayRef<GpuLimits> allGpuLimits();
 
 struct PipelineOptions {
   std::string printAfter; // A step's name, "all", or empty.

@@ -25,6 +25,16 @@
 namespace tilec {
 
 class Program {
+  /// What load() makes and nothing changes afterwards.
+  struct Text {
+    SourceManager sources;
+    ASTContext context;
+    ast::Program *tree = nullptr;
+  };
+  std::shared_ptr<Text> text;
+
+  explicit Program(std::shared_ptr<Text> text);
+
 public:
   /// Reads and parses a file and its imports, which are looked for next to the
   /// importing file, then in `searchPaths`, then in the standard library.
@@ -35,6 +45,10 @@ public:
   static std::unique_ptr<Program>
   loadText(llvm::StringRef name, llvm::StringRef text,
            llvm::ArrayRef<std::string> searchPaths);
+
+  /// The same program with messages of its own, none at first: for one of
+  /// several threads.
+  std::unique_ptr<Program> fork() const;
 
   /// The kernels of the main file, in source order.
   std::vector<const ast::KernelDecl *> getKernels() const;
@@ -49,17 +63,21 @@ public:
                                          const CompileTimeArgs &args,
                                          llvm::StringRef target);
 
-  SourceManager sources;
-  DiagnosticEngine diags{sources};
+  const SourceManager &sources;
+  DiagnosticEngine diags;
   /// Null if the main file could not be read.
-  ast::Program *tree = nullptr;
-
-private:
-  ASTContext context;
+  const ast::Program *tree;
 };
 
+/// Reports an error of a library, which may have its remedy after "\nhelp: ".
+/// `about` comes before it unless it is empty. Those of gpu::GPUError keep
+/// their kind.
+Diagnostic &reportError(Program &program, SourceRange range,
+                        const llvm::Twine &about, llvm::Error error);
+
 /// Where the standard library is: TILEC_STD_PATH from the environment, the
-/// folder `std` beside the executable's folder, or the one of the source tree.
+/// folder `std` or `share/tilec/std` beside the folder of libtilec.so or of the
+/// executable, or the one of the source tree.
 std::string standardLibraryPath();
 
 } // namespace tilec

@@ -80,6 +80,7 @@ bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
   // What follows may do arithmetic on the view.
   if (llvm::Error invalid = verify(view, param.name)) {
     diags.error(param.range, llvm::toString(std::move(invalid)))
+        .of("argument-value")
         .remedy("pass a view of memory that is there");
     return false;
   }
@@ -88,6 +89,7 @@ bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
         .error(param.range, "argument '" + param.name + "' is expected to be " +
                                 dtypeName(param.dtype) + ", got " +
                                 dtypeName(view.dtype))
+        .of("argument-type")
         .remedy("convert the array, or declare the parameter as '" +
                 dtypeName(view.dtype) + "'");
     return false;
@@ -98,6 +100,7 @@ bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
                "argument '" + param.name + "' is expected to have " +
                    llvm::Twine(param.shape.size()) + " dimensions " +
                    typeText(param) + ", got " + toString(view))
+        .of("argument-type")
         .remedy("reshape the array or change the parameter's type");
     return false;
   }
@@ -111,6 +114,7 @@ bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
                                     param.name + "' is expected to be " +
                                     llvm::Twine(extent.constant) + ", got " +
                                     llvm::Twine(actual))
+            .of("extent")
             .remedy("pass an array of that extent, or name the dimension to "
                     "allow any");
         good = false;
@@ -131,6 +135,7 @@ bool Binder::bindTensor(const typed::Param &param, const TensorView &view) {
                                   llvm::Twine(first.position) + ") and " +
                                   llvm::Twine(actual) + " in '" + param.name +
                                   "' (dimension " + llvm::Twine(i) + ")")
+          .of("extent")
           .note(first.param->range,
                 "'" + first.param->name + "' is " + typeText(*first.param))
           .remedy("pass arrays whose extents agree, or give the dimensions "
@@ -159,6 +164,7 @@ bool Binder::checkScalar(const typed::Param &param, const ScalarValue &value) {
                               dtypeName(param.dtype) +
                               ", a whole number from " + llvm::Twine(min) +
                               " to " + llvm::Twine(max) + ", got " + found)
+      .of("argument-value")
       .remedy("pass one of those, or declare the parameter with another type");
   return false;
 }
@@ -175,6 +181,7 @@ bool Binder::bindScalar(const typed::Param &param, Argument &arg) {
         .error(param.range,
                "argument '" + param.name + "' is expected to be a scalar " +
                    dtypeName(param.dtype) + ", got " + toString(*view))
+        .of("argument-type")
         .remedy("pass a number for '" + param.name + "'");
     return false;
   }
@@ -183,6 +190,7 @@ bool Binder::bindScalar(const typed::Param &param, Argument &arg) {
         .error(param.range, "scalar '" + param.name + "' of type " +
                                 dtypeName(param.dtype) +
                                 " has no value and no default")
+        .of("argument-value")
         .remedy("pass a value for '" + param.name + "'");
     return false;
   }
@@ -279,9 +287,11 @@ bool Binder::checkRequirements() {
       good = false;
     } else if (!*holds) {
       Diagnostic &error =
-          diags.error(requirement->range,
-                      "the arguments do not meet the requirement '" +
-                          diags.getSources().getText(requirement->range) + "'");
+          diags
+              .error(requirement->range,
+                     "the arguments do not meet the requirement '" +
+                         diags.getSources().getText(requirement->range) + "'")
+              .of("requirement");
       explain(error, *requirement, bindings);
       good = false;
     }
@@ -301,6 +311,7 @@ bool Binder::checkOverlap() {
                                      "' is written, but several of its indices "
                                      "are one element: " +
                                      toString(view))
+          .of("overlap")
           .remedy("pass an array without broadcast (zero-stride) dimensions");
       good = false;
     }
@@ -315,6 +326,7 @@ bool Binder::checkOverlap() {
             .error(written->range, "arguments '" + written->name + "' and '" +
                                        other->name + "' share memory, and '" +
                                        written->name + "' is written")
+            .of("overlap")
             .note(other->range, "'" + other->name + "' is declared here")
             .remedy("pass separate arrays, or make it one 'inout' parameter");
         good = false;
@@ -334,6 +346,7 @@ std::optional<BoundLaunch> tilec::bindLaunch(const typed::Kernel &kernel,
                                  "' takes " +
                                  llvm::Twine(kernel.params.size()) +
                                  " arguments, got " + llvm::Twine(args.size()))
+        .of("argument-count")
         .remedy("pass one argument per parameter, in order");
     return std::nullopt;
   }
@@ -352,6 +365,7 @@ std::optional<BoundLaunch> tilec::bindLaunch(const typed::Kernel &kernel,
               param->range,
               "tensor '" + param->name + "' of type " + typeText(*param) +
                   (isScalar ? " got a scalar for its value" : " has no value"))
+          .of("argument-type")
           .remedy("pass an array for '" + param->name + "'");
       good = false;
     }

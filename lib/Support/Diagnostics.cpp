@@ -431,6 +431,8 @@ void DiagnosticEngine::printJson(llvm::raw_ostream &os) const {
             });
         });
         json.attribute("help", asUtf8(diagnostic->help));
+        if (!diagnostic->kind.empty())
+          json.attribute("kind", diagnostic->kind);
       });
   });
   os << '\n';

@@ -113,6 +113,9 @@ struct Diagnostic {
   std::string message;
   std::vector<DiagnosticNote> notes;
   std::string help; // What to do; empty if there is nothing to say.
+  /// What is wrong, for callers that act upon it: "overlap", "no-driver". Empty
+  /// where only people do. A literal.
+  llvm::StringRef kind;
 
   /// Builders, so that one statement reports a whole message:
   ///   diags.error(range, "…").note(other, "declared here").remedy("…");
@@ -123,6 +126,10 @@ struct Diagnostic {
   Diagnostic &note(const llvm::Twine &text) { return note({}, text); }
   Diagnostic &remedy(const llvm::Twine &text) {
     help = text.str();
+    return *this;
+  }
+  Diagnostic &of(llvm::StringRef literal) {
+    kind = literal;
     return *this;
   }
 };
@@ -149,7 +156,8 @@ public:
   /// Renders all messages as text with the source line and a caret.
   void print(llvm::raw_ostream &os, bool color = false) const;
   /// Renders all messages as one JSON array of objects {severity, file, line,
-  /// column, endLine, endColumn, message, notes, help}.
+  /// column, endLine, endColumn, message, notes, help, kind}; without a place
+  /// or a kind where there is none.
   void printJson(llvm::raw_ostream &os) const;
 
 private:

@@ -45,13 +45,13 @@ std::optional<Subject> cli::analyzeSubject(Program &program,
   for (const auto &[name, extent] : options.sizes)
     defines.emplace_back(name, std::to_string(extent));
 
-  CompileTimeArgs compileTime;
+  Subject subject;
+  CompileTimeArgs &compileTime = subject.args;
   for (const auto &[name, value] : defines)
     if (llvm::any_of(decl.getCtParams(), [&](const ast::CtParam &param) {
           return param.name.name == name;
         }))
       compileTime[name] = value;
-  Subject subject;
   subject.kernel = program.analyze(decl, compileTime, options.target);
   if (!subject.kernel)
     return std::nullopt;
@@ -136,15 +136,10 @@ CompileOptions cli::makeCompileOptions(const Options &options) {
   return result;
 }
 
-Diagnostic &cli::reportError(Program &program, SourceRange range,
-                             const llvm::Twine &about, llvm::Error error) {
-  std::string text = llvm::toString(std::move(error));
-  auto [message, help] = llvm::StringRef(text).split("\nhelp: ");
-  bool isAbout = !about.isTriviallyEmpty();
-  Diagnostic &result =
-      program.diags.error(range, about + (isAbout ? ": " : "") + message);
-  if (!help.empty())
-    result.remedy(help);
+gpu::DiskCache::Options cli::cacheOptions(const Options &options) {
+  gpu::DiskCache::Options result;
+  if (options.cache)
+    result.folder = gpu::DiskCache::defaultFolder();
   return result;
 }
 

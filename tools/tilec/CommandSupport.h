@@ -9,6 +9,7 @@
 #define TILEC_TOOLS_TILEC_COMMANDSUPPORT_H
 
 #include "lib/Compiler/CpuTarget.h"
+#include "lib/Runtime/GPU/DiskCache.h"
 #include "tools/tilec/Options.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -18,6 +19,7 @@ namespace tilec::cli {
 /// extents given by -D and --size.
 struct Subject {
   std::unique_ptr<typed::Kernel> kernel;
+  CompileTimeArgs args;
   llvm::StringMap<int64_t> extents;
 };
 
@@ -42,10 +44,8 @@ bool reportExtents(Program &program,
 
 CompileOptions makeCompileOptions(const Options &options);
 
-/// Reports an error of a library, which may have its remedy after "\nhelp: ".
-/// `about` comes before it unless it is empty.
-Diagnostic &reportError(Program &program, SourceRange range,
-                        const llvm::Twine &about, llvm::Error error);
+/// The cache of compiled kernels; with --no-cache one that keeps nothing.
+gpu::DiskCache::Options cacheOptions(const Options &options);
 
 /// Prints all messages to standard error, as the options ask, and gives the
 /// exit code that follows from them.

@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Compiler/GpuTarget.h"
+#include "lib/Compiler/GpuCache.h"
+#include "lib/Compiler/KernelHeader.h"
 #include "lib/Frontend/ASTPrinter.h"
 #include "lib/Frontend/TypedASTPrinter.h"
 #include "tools/tilec/CommandSupport.h"
@@ -29,7 +30,7 @@ private:
   bool checkFile();
   bool emit(const ast::KernelDecl &decl, llvm::StringSet<> *used);
   bool emitIR(Subject &subject);
-  bool emitGpuCode(typed::Kernel &kernel, const Specialization &specialization,
+  bool emitGpuCode(Subject &subject, const Specialization &specialization,
                    const CompileOptions &compileOptions);
   bool checkWholeAxes(const Subject &subject);
 
@@ -71,20 +72,25 @@ bool Compiler::checkWholeAxes(const Subject &subject) {
                        128, /*canRead=*/false);
 }
 
-/// PTX or machine code.
-bool Compiler::emitGpuCode(typed::Kernel &kernel,
+/// PTX, machine code, or a header with it.
+bool Compiler::emitGpuCode(Subject &subject,
                            const Specialization &specialization,
                            const CompileOptions &compileOptions) {
-  std::optional<GpuCode> code =
-      compileForGpu(program, kernel, specialization,
-                    GpuFacts::assumed(kernel, specialization), compileOptions);
+  typed::Kernel &kernel = *subject.kernel;
+  gpu::DiskCache cache(cacheOptions(options));
+  std::optional<CachedGpuCode> code = findOrCompile(
+      program, kernel, subject.args, specialization,
+      GpuFacts::assumed(kernel, specialization), compileOptions, cache);
   if (!code)
     return false;
   if (options.emit == Stage::PTX)
-    os << code->compiled.ptx;
-  else
-    os.write(code->compiled.cubin.data(), code->compiled.cubin.size());
-  return true;
+    os << code->ptx;
+  else if (options.emit == Stage::Cubin)
+    os << code->cubin;
+  else if (std::optional<std::string> header =
+               printKernelHeader(program, kernel, *code))
+    os << *header;
+  return !program.diags.hasErrors();
 }
 
 bool Compiler::emitIR(Subject &subject) {
@@ -96,14 +102,11 @@ bool Compiler::emitIR(Subject &subject) {
   typed::Kernel &kernel = *subject.kernel;
   Specialization specialization;
   specialization.extents = subject.extents;
-  // What a launch with row-major arrays would find.
-  for (const typed::Param *param : kernel.params)
-    specialization.unitStride.push_back(
-        param->isTensor ? static_cast<int>(param->shape.size()) - 1 : -1);
+  specialization.unitStride = rowMajorUnitStrides(kernel);
 
   CompileOptions compileOptions = makeCompileOptions(options);
   if (options.emit >= Stage::PTX)
-    return emitGpuCode(kernel, specialization, compileOptions);
+    return emitGpuCode(subject, specialization, compileOptions);
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   DiagnosticBridge bridge(*context, program, options.remarks);
   bool isGpu = gpuLimitsOf(options.target);

@@ -7,6 +7,7 @@
 
 #include "tools/tilec/Options.h"
 #include "lib/Compiler/Pipelines.h"
+#include "lib/Compiler/Version.h"
 #include "lib/Support/Diagnostics.h"
 #include "tools/tilec/OptionTable.h"
 #include "llvm/ADT/StringExtras.h"
@@ -180,6 +181,7 @@ bool OptionParser::parseStage(llvm::StringRef text) {
                                    .Case("cuda", Stage::CUDA)
                                    .Case("ptx", Stage::PTX)
                                    .Case("cubin", Stage::Cubin)
+                                   .Case("header", Stage::Header)
                                    .Default(std::nullopt);
   if (!stage)
     return fail("unknown stage '" + text + "'",
@@ -335,11 +337,12 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
   options.check = list.hasArg(OPT_check);
   options.checked = !list.hasArg(OPT_unchecked);
   options.quiet = list.hasArg(OPT_quiet);
+  options.cache = !list.hasArg(OPT_no_cache);
   bool isGpu = options.target != "cpu";
   if (isGpu && options.emit == Stage::LLVM)
     return fail("the stage llvm is of the target cpu, not of '" +
                     llvm::Twine(options.target) + "'",
-                "use --emit=tilegpu, cuda, ptx or cubin, or leave out "
+                "use --emit=tilegpu, cuda, ptx, cubin or header, or leave out "
                 "--target");
   if (options.emit >= Stage::TileGPU && !isGpu) {
     if (list.hasArg(OPT_target, OPT_target_s))
@@ -386,8 +389,8 @@ std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
     return std::nullopt;
   }
   if (list.hasArg(OPT_version)) {
-    llvm::outs() << "tilec " << TILEC_VERSION << " (LLVM "
-                 << LLVM_VERSION_STRING << ")\n";
+    llvm::outs() << "tilec " << versionText << " (LLVM " << LLVM_VERSION_STRING
+                 << ")\n";
     return std::nullopt;
   }
   exitCode = UsageError;

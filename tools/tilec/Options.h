@@ -39,7 +39,8 @@ enum class Stage {
   TileGPU,
   CUDA,
   PTX,
-  Cubin
+  Cubin,
+  Header
 };
 
 /// What was given by name, in the order of the command line; of two with one
@@ -69,6 +70,7 @@ struct Options {
   bool check = false;
   bool checked = true;
   bool quiet = false;
+  bool cache = true;
   unsigned repeat = 1;
   unsigned threads = 0; // 0: all cores.
 };

@@ -25,7 +25,8 @@ class VS<string name, Option joined>
 def G_stages : OptionGroup<"stages">, HelpText<"STAGES">;
 def emit : V<"emit", "STAGE",
     "Print a stage: ast, source, typed, tile, llvm, or for a GPU tilegpu, "
-    "cuda, ptx or cubin">, CompileOnly,
+    "cuda, ptx, cubin, or header: one for C and C++ that holds the cubin and "
+    "launches it without tilec">, CompileOnly,
     Group<G_stages>;
 def emit_s : VS<"emit", emit>, CompileOnly;
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, CompileOnly,
@@ -58,6 +59,10 @@ def target_s : VS<"target", target>, Both;
 def unchecked : F<"unchecked", "Do not report indices out of range, divisions "
     "by zero and the like; they still give 0 and do no harm">, Both,
     Group<G_program>;
+
+def no_cache : F<"no-cache", "Compile for a GPU even if the folder of compiled "
+    "kernels has the code, and do not keep it. The folder is TILEC_CACHE_DIR, "
+    "or else tilec in the user's folder of caches">, Both, Group<G_program>;
 
 // Arguments of a run.
 def G_arguments : OptionGroup<"arguments">, HelpText<"ARGUMENTS">;

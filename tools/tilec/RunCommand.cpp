@@ -44,6 +44,7 @@ private:
   const Options &options;
   Progress &progress;
   std::unique_ptr<typed::Kernel> kernel;
+  CompileTimeArgs compileTimeArgs;
   std::unique_ptr<RunArguments> arguments;
   std::unique_ptr<CpuExecutable> executable; // One of the two.
   std::unique_ptr<GpuExecutable> onGpu;
@@ -98,7 +99,9 @@ bool Runner::compile(const BoundLaunch &bound) {
         program, *kernel, Specialization::of(*kernel, bound), compileOptions);
     return executable != nullptr;
   }
-  onGpu = GpuExecutable::create(program, *kernel, bound, compileOptions);
+  gpu::DiskCache cache(cacheOptions(options));
+  onGpu = GpuExecutable::create(program, *kernel, bound, compileOptions,
+                                compileTimeArgs, &cache);
   return onGpu != nullptr;
 }
 
@@ -202,7 +205,8 @@ void Runner::summarize() const {
   llvm::raw_ostream &os = llvm::outs();
   os << kernel->name << " on " << (onGpu ? onGpu->deviceName() : "cpu") << ": "
      << programs << (programs == 1 ? " program" : " programs")
-     << ", compiled in "
+     << (onGpu && onGpu->wasInCache() ? ", loaded from the cache in "
+                                      : ", compiled in ")
      << formatMilliseconds(onGpu ? onGpu->compileMilliseconds()
                                  : executable->compileMilliseconds())
      << ", ran in " << formatMilliseconds(runMilliseconds);
@@ -225,6 +229,7 @@ bool Runner::run() {
   if (!subject)
     return false;
   kernel = std::move(subject->kernel);
+  compileTimeArgs = std::move(subject->args);
   arguments = std::make_unique<RunArguments>(program, *kernel, options,
                                              std::move(subject->extents));
   progress.begin("making the arguments");

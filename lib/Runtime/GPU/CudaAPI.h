@@ -173,6 +173,7 @@ struct LaunchConfig {
   X(streamCreate, cuStreamCreate, (StreamHandle * stream, unsigned flags))     \
   X(streamDestroy, cuStreamDestroy_v2, (StreamHandle stream))                  \
   X(streamSynchronize, cuStreamSynchronize, (StreamHandle stream))             \
+  X(streamGetCtx, cuStreamGetCtx, (StreamHandle stream, Context * context))    \
   X(streamBeginCapture, cuStreamBeginCapture_v2,                               \
     (StreamHandle stream, unsigned mode))                                      \
   X(streamEndCapture, cuStreamEndCapture,                                      \

@@ -93,15 +93,45 @@ llvm::Expected<Device &> Driver::device(unsigned ordinal) {
   return *devices[ordinal];
 }
 
+Device *Driver::findDevice(cuda::DeviceHandle handle) const {
+  for (const std::unique_ptr<Device> &device : devices)
+    if (device->handle == handle)
+      return device.get();
+  return nullptr;
+}
+
 llvm::Expected<Device &> Driver::currentDevice() {
   cuda::Context context = nullptr;
   cuda::DeviceHandle current = 0;
   if (functions.ctxGetCurrent(&context) == cuda::Success && context &&
       functions.ctxGetDevice(&current) == cuda::Success)
-    for (const std::unique_ptr<Device> &device : devices)
-      if (device->handle == current)
-        return *device;
+    if (Device *found = findDevice(current))
+      return *found;
   return device(0);
+}
+
+llvm::Expected<StreamRef> Driver::streamOf(cuda::StreamHandle stream) {
+  constexpr uintptr_t lastDefault = 2;
+  if (reinterpret_cast<uintptr_t>(stream) <= lastDefault) {
+    llvm::Expected<Device &> device = currentDevice();
+    if (!device)
+      return device.takeError();
+    return StreamRef{&*device, stream};
+  }
+  if (devices.size() == 1)
+    return StreamRef{devices.front().get(), stream};
+  cuda::Context context = nullptr;
+  cuda::DeviceHandle handle = 0;
+  cuda::Result result = functions.streamGetCtx(stream, &context);
+  if (result == cuda::Success)
+    result = functions.ctxPushCurrent(context);
+  if (result == cuda::Success) {
+    result = functions.ctxGetDevice(&handle);
+    functions.ctxPopCurrent(&context);
+  }
+  if (llvm::Error error = check(result, "find out which GPU a stream is of"))
+    return std::move(error);
+  return StreamRef{findDevice(handle), stream};
 }
 
 llvm::Expected<PointerInfo> Driver::inspect(const void *pointer) const {

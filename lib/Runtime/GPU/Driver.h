@@ -71,6 +71,11 @@ public:
   /// may have chosen it; or device 0.
   llvm::Expected<Device &> currentDevice();
 
+  /// A stream of another library, with the device it belongs to. The default
+  /// streams (null, and the numbers 1 and 2 that stand for the legacy one and
+  /// that of the thread) belong to the current device.
+  llvm::Expected<StreamRef> streamOf(cuda::StreamHandle stream);
+
   /// What `pointer` points to.
   llvm::Expected<PointerInfo> inspect(const void *pointer) const;
 
@@ -84,6 +89,7 @@ public:
 private:
   Driver() = default;
   llvm::Error initialize();
+  Device *findDevice(cuda::DeviceHandle handle) const;
 
   SharedLibrary library;
   cuda::Functions functions;

@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace tilec::gpu {
@@ -24,7 +25,8 @@ enum class ErrorKind {
   WrongDevice,  // The kernel is for another GPU, or a tensor is on another.
   DriverTooOld, // For this machine code.
   OutOfMemory,  // On the device.
-  BadArgument,  // A tensor that the kernel cannot take.
+  HostMemory,   // A tensor where no GPU can reach it.
+  BadArgument,  // A tensor or an extent that this code is not for.
   TooLarge,     // More blocks, threads or shared memory than there can be.
   KernelFailed, // A kernel that ran before broke; the context is lost.
   Driver,       // Anything else that the driver reports.
@@ -38,6 +40,8 @@ public:
       : kind(kind), message(std::move(message)) {}
 
   ErrorKind getKind() const { return kind; }
+  /// The argument of the kernel that it is about, if it is about one.
+  std::optional<unsigned> argument;
   void log(llvm::raw_ostream &os) const override { os << message; }
   std::error_code convertToErrorCode() const override;
 
@@ -49,6 +53,14 @@ private:
 /// An error whose message is `what` and a line of `help`.
 llvm::Error gpuError(ErrorKind kind, const llvm::Twine &what,
                      const llvm::Twine &help);
+
+/// The error as one about an argument of the kernel.
+llvm::Error aboutArgument(llvm::Error error, unsigned argument);
+/// The argument that an error is about. Does not consume the error.
+std::optional<unsigned> argumentOf(const llvm::Error &error);
+
+/// "no-driver" and the like: the kind's name for Diagnostic::kind.
+llvm::StringRef kindName(ErrorKind kind);
 
 /// The kind of an error that this library made; nothing for others. Does not
 /// consume the error.

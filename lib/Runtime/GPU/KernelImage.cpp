@@ -17,7 +17,7 @@ namespace json = llvm::json;
 using Kind = KernelParam::Kind;
 
 /// Of the JSON: changes when what is written changes its meaning.
-static constexpr int64_t formatVersion = 1;
+static constexpr int64_t formatVersion = 2;
 /// What a kernel's parameters may take together on every target.
 static constexpr unsigned maxParamBytes = 4096;
 
@@ -173,6 +173,10 @@ llvm::Error gpu::verify(const KernelImage &image) {
     if (fact.dim.empty() || fact.value < 0)
       return invalid("dimension '" + fact.dim + "' has the extent " +
                      llvm::Twine(fact.value));
+  for (const DivisorFact &fact : image.divisors)
+    if (fact.dim.empty() || fact.divisor < 1)
+      return invalid("dimension '" + fact.dim + "' is to be a multiple of " +
+                     llvm::Twine(fact.divisor));
   return llvm::Error::success();
 }
 
@@ -224,6 +228,10 @@ static json::Value toJSON(const ExtentFact &fact) {
   return json::Object{{"dim", fact.dim}, {"value", fact.value}};
 }
 
+static json::Value toJSON(const DivisorFact &fact) {
+  return json::Object{{"dim", fact.dim}, {"divisor", fact.divisor}};
+}
+
 template <typename T> static json::Array listOf(const std::vector<T> &items) {
   json::Array array;
   for (const T &item : items)
@@ -243,6 +251,7 @@ json::Value gpu::toJSON(const KernelImage &image) {
       {"grid", listOf(image.grid)},
       {"tensors", listOf(image.tensors)},
       {"extents", listOf(image.extents)},
+      {"divisors", listOf(image.divisors)},
   };
 }
 
@@ -320,6 +329,12 @@ static bool fromJSON(const json::Value &value, ExtentFact &fact,
   return map && map.map("dim", fact.dim) && map.map("value", fact.value);
 }
 
+static bool fromJSON(const json::Value &value, DivisorFact &fact,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("dim", fact.dim) && map.map("divisor", fact.divisor);
+}
+
 static bool fromJSON(const json::Value &value, KernelImage &image,
                      json::Path path) {
   json::ObjectMapper map(value, path);
@@ -335,7 +350,9 @@ static bool fromJSON(const json::Value &value, KernelImage &image,
          map.map("sharedBytes", image.sharedBytes) &&
          map.map("registers", image.registers) &&
          map.map("params", image.params) && map.map("grid", image.grid) &&
-         map.map("tensors", image.tensors) && map.map("extents", image.extents);
+         map.map("tensors", image.tensors) &&
+         map.map("extents", image.extents) &&
+         map.map("divisors", image.divisors);
 }
 } // namespace gpu
 } // namespace tilec

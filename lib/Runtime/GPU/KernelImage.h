@@ -103,6 +103,15 @@ struct ExtentFact {
   bool operator==(const ExtentFact &) const = default;
 };
 
+/// An extent that the code takes to be a multiple of something, to know that no
+/// vector access is partial.
+struct DivisorFact {
+  std::string dim;
+  int64_t divisor = 1;
+
+  bool operator==(const DivisorFact &) const = default;
+};
+
 struct KernelImage {
   std::string name;         // Of the entry point in the cubin, not mangled.
   std::string arch;         // "sm_90a": what the cubin is for.
@@ -113,6 +122,7 @@ struct KernelImage {
   std::vector<GridAxis> grid;       // Empty: one program.
   std::vector<TensorFacts> tensors; // One for each tensor argument.
   std::vector<ExtentFact> extents;
+  std::vector<DivisorFact> divisors;
 
   /// The facts of tensor `arg`, or null.
   const TensorFacts *tensor(unsigned arg) const;

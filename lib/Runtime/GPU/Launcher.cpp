@@ -150,7 +150,8 @@ llvm::Error Launcher::checkPointer(const TensorFacts &facts,
     return info.takeError();
   switch (info->kind) {
   case PointerInfo::Kind::Host:
-    return badArgument(
+    return gpuError(
+        ErrorKind::HostMemory,
         "argument '" + facts.name + "' is expected to be in memory of GPU " +
             llvm::Twine(device.ordinal()) + ", got host memory at 0x" +
             llvm::Twine::utohexstr(reinterpret_cast<uintptr_t>(view.data)),
@@ -183,9 +184,9 @@ llvm::Error Launcher::checkArguments(const Device &device,
                              facts.name + "') is expected to be a tensor",
                          "pass the arguments of the kernel's signature");
     if (llvm::Error error = checkFacts(facts, *view))
-      return error;
+      return aboutArgument(std::move(error), facts.arg);
     if (llvm::Error error = checkPointer(facts, *view, device))
-      return error;
+      return aboutArgument(std::move(error), facts.arg);
   }
   for (const ExtentFact &fact : kernelImage.extents) {
     auto found = bound.extents.find(fact.dim);
@@ -197,6 +198,18 @@ llvm::Error Launcher::checkArguments(const Device &device,
                                 ? std::string("no value")
                                 : std::to_string(found->second)),
                        "compile the kernel for that extent");
+  }
+  for (const DivisorFact &fact : kernelImage.divisors) {
+    auto found = bound.extents.find(fact.dim);
+    if (found != bound.extents.end() && found->second % fact.divisor == 0)
+      continue;
+    return badArgument(
+        "dimension '" + fact.dim + "' is expected to be a multiple of " +
+            llvm::Twine(fact.divisor) + ", got " +
+            (found == bound.extents.end() ? std::string("no value")
+                                          : std::to_string(found->second)),
+        "compile the kernel for these arguments, or pad the "
+        "arrays");
   }
   return llvm::Error::success();
 }

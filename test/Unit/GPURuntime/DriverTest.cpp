@@ -271,6 +271,36 @@ TEST_CASE("the context that another library chose stays current") {
   CHECK(&llvm::cantFail(driver.currentDevice()) == &gpu.device(0));
 }
 
+TEST_CASE("streams of others have a device") {
+  FakeGPU gpu;
+  gpu->devices = {FakeDevice(), FakeDevice()};
+  Driver &driver = gpu.open();
+  Stream first = llvm::cantFail(gpu.device(0).createStream());
+  Stream second = llvm::cantFail(gpu.device(1).createStream());
+  auto deviceOf = [&](cuda::StreamHandle handle) {
+    StreamRef found = llvm::cantFail(driver.streamOf(handle));
+    CHECK(found.handle == handle);
+    return found.device;
+  };
+  CHECK(deviceOf(StreamRef(first).handle) == &gpu.device(0));
+  CHECK(deviceOf(StreamRef(second).handle) == &gpu.device(1));
+  // Default streams, by whichever name, are of the current device.
+  for (uintptr_t number : {0, 1, 2}) {
+    auto *handle = reinterpret_cast<cuda::StreamHandle>(number);
+    CHECK(deviceOf(handle) == &gpu.device(0));
+    ContextScope scope(gpu.device(1));
+    CHECK(deviceOf(handle) == &gpu.device(1));
+  }
+  // Nothing is left current.
+  cuda::Context current = nullptr;
+  driver.api().ctxGetCurrent(&current);
+  CHECK(current == nullptr);
+  gpu->failures["cuStreamGetCtx"] = cuda::InvalidHandle;
+  CHECK_THAT(FakeGPU::message(driver.streamOf(StreamRef(second).handle),
+                              ErrorKind::Driver),
+             Contains("find out which GPU a stream is of"));
+}
+
 TEST_CASE("a device keeps one context, however many threads ask") {
   FakeGPU gpu;
   Device &device = gpu.device();

@@ -212,7 +212,7 @@ Result cuCtxGetCurrent(Context *context) {
 }
 
 Result cuCtxGetDevice(DeviceHandle *device) {
-  ENTER("cuCtxGetDevice");
+  ENTER("cuCtxGetDevice", true, true);
   *device = 100 + currentDevice();
   return Success;
 }
@@ -337,6 +337,16 @@ Result cuLaunchKernelEx(const LaunchConfig *config, Function function,
   return Success;
 }
 
+/// What programs without tilec call.
+Result cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
+                      unsigned gridZ, unsigned blockX, unsigned blockY,
+                      unsigned blockZ, unsigned shared, StreamHandle stream,
+                      void **params, void **extra) {
+  LaunchConfig config = {gridX,  gridY,  gridZ,  blockX,  blockY,
+                         blockZ, shared, stream, nullptr, 0};
+  return cuLaunchKernelEx(&config, function, params, extra);
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -456,6 +466,12 @@ Result cuStreamDestroy_v2(StreamHandle stream) {
 Result cuStreamSynchronize(StreamHandle stream) {
   ENTER("cuStreamSynchronize");
   return isOurs(stream) ? Success : InvalidHandle;
+}
+
+Result cuStreamGetCtx(StreamHandle stream, Context *context) {
+  ENTER("cuStreamGetCtx", false, true);
+  *context = &contexts[stream->device];
+  return Success;
 }
 
 Result cuStreamBeginCapture_v2(StreamHandle stream, unsigned mode) {

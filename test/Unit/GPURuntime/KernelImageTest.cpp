@@ -27,6 +27,7 @@ static KernelImage sample() {
   image.tensors = {{0, "X", DType::F32, 2, 1, 16, true, 127},
                    {2, "Y", DType::F8E4M3, 1, -1, 1, false, 0}};
   image.extents = {{"K", 4096}};
+  image.divisors = {{"M", 16}};
   return image;
 }
 
@@ -85,6 +86,8 @@ TEST_CASE("every field is part of the JSON") {
   CHECK(changes([](auto &i) { i.tensors[0].index32 = false; }));
   CHECK(changes([](auto &i) { i.tensors[0].slack = 0; }));
   CHECK(changes([](auto &i) { i.extents[0].value = 1; }));
+  CHECK(changes([](auto &i) { i.divisors[0].dim = "N"; }));
+  CHECK(changes([](auto &i) { i.divisors[0].divisor = 8; }));
 }
 
 TEST_CASE("damaged JSON is refused") {
@@ -94,7 +97,7 @@ TEST_CASE("damaged JSON is refused") {
     CHECK(failure(llvm::StringRef(good).take_front(length)) != "no failure");
   for (const char *field :
        {"format", "name", "arch", "threads", "sharedBytes", "registers",
-        "params", "grid", "tensors", "extents"}) {
+        "params", "grid", "tensors", "extents", "divisors"}) {
     llvm::json::Value value = toJSON(sample());
     value.getAsObject()->erase(field);
     CHECK_THAT(failure(llvm::formatv("{0}", value).str()), Contains(field));
@@ -106,7 +109,7 @@ TEST_CASE("damaged JSON is refused") {
     changed.replace(at, from.size(), to);
     return failure(changed);
   };
-  CHECK_THAT(replaced("\"format\": 1", "\"format\": 2"),
+  CHECK_THAT(replaced("\"format\": 2", "\"format\": 1"),
              Contains("of another version of tilec"));
   CHECK_THAT(replaced("\"stride\"", "\"strife\""),
              Contains("expected a kind of parameter"));
@@ -157,6 +160,10 @@ TEST_CASE("images that make no sense are refused") {
              Contains("has the extent -1"));
   CHECK_THAT(with([](auto &i) { i.extents[0].value = -4; }),
              Contains("dimension 'K' has the extent -4"));
+  CHECK_THAT(with([](auto &i) { i.divisors[0].divisor = 0; }),
+             Contains("dimension 'M' is to be a multiple of 0"));
+  CHECK_THAT(with([](auto &i) { i.divisors[0].dim = ""; }),
+             Contains("dimension '' is to be a multiple of 16"));
   CHECK_THAT(
       with([](auto &i) { i.params.assign(513, KernelParam::extentOf("M")); }),
       Contains("at most 4096 bytes, got 4104"));

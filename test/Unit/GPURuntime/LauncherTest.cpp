@@ -349,7 +349,7 @@ TEST_CASE("memory that a kernel cannot access") {
   BoundLaunch bound = fixture.bind(64, 64);
   alignas(16) static float host[64 * 64];
   fixture.tensor(bound, 0).data = host;
-  CHECK_THAT(fixture.failure(bound, ErrorKind::BadArgument),
+  CHECK_THAT(fixture.failure(bound, ErrorKind::HostMemory),
              Contains("argument 'X' is expected to be in memory of GPU 0, got "
                       "host memory at 0x") &&
                  Contains("copy the array to the GPU"));
@@ -414,6 +414,23 @@ TEST_CASE("an extent that is part of the code") {
   fixture.image.extents = {{"K", 3}};
   CHECK_THAT(fixture.failure(fixture.bind(32, 64), ErrorKind::BadArgument),
              Contains("dimension 'K' is expected to be 3, got no value"));
+}
+
+TEST_CASE("an extent that is to be a multiple") {
+  Fixture fixture;
+  fixture.image.divisors = {{"M", 16}, {"N", 4}};
+  auto launcher = fixture.launcher();
+  StreamRef stream = fixture.gpu.device().defaultStream();
+  llvm::cantFail(launcher->launch(stream, fixture.bind(32, 68)));
+  llvm::cantFail(launcher->launch(stream, fixture.bind(0, 64)));
+  CHECK_THAT(
+      fixture.failure(fixture.bind(24, 64), ErrorKind::BadArgument),
+      Contains("dimension 'M' is expected to be a multiple of 16, got 24"));
+  fixture.image.divisors = {{"K", 8}};
+  CHECK_THAT(
+      fixture.failure(fixture.bind(32, 64), ErrorKind::BadArgument),
+      Contains(
+          "dimension 'K' is expected to be a multiple of 8, got no value"));
 }
 
 TEST_CASE("arguments that are not those of the kernel") {
