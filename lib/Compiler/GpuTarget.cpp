@@ -108,6 +108,12 @@ tilec::buildGpuModule(Program &program, typed::Kernel &kernel,
     return nullptr;
   mlir::Builder b(&context);
   module->walk([&](mlir::tile::KernelOp op) {
+    if (mlir::scf::ForallOp grid = op.getGrid()) {
+      llvm::SmallVector<mlir::Attribute> axes;
+      for (int64_t axis = 0; axis < grid.getRank(); ++axis)
+        axes.push_back(mlir::tilegpu::GridAxisAttr::get(&context, axis));
+      grid.setMappingAttr(b.getArrayAttr(axes));
+    }
     for (auto [i, alignment] : llvm::enumerate(facts.alignment))
       if (alignment > 0 && i < op.getNumArguments())
         op.setArgAttr(i, TileGPUDialect::kAlignAttr,

@@ -10,6 +10,7 @@
 
 #include "dialects/Tile/IR/Tile.h"
 #include "lib/Layout/LinearLayout.h"
+#include "mlir/Dialect/SCF/IR/DeviceMappingInterface.h"
 
 #include "dialects/TileGPU/IR/TileGPUDialect.h.inc"
 

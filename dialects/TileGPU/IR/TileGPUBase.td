@@ -8,6 +8,7 @@
 #define TILEC_TILEGPU_BASE_TD
 
 include "dialects/Tile/IR/TileBase.td"
+include "mlir/Dialect/SCF/IR/DeviceMappingInterface.td"
 
 def TileGPU_Dialect : Dialect {
   let name = "tilegpu";
@@ -109,6 +110,34 @@ def TileGPU_LayoutAttr : AttrDef<TileGPU_Dialect, "Layout"> {
     int64_t getNumRegisters() const {
       return int64_t(1) << (getRegisters().size() / getRank());
     }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+def TileGPU_GridAxisAttr
+    : AttrDef<TileGPU_Dialect, "GridAxis", [DeviceMappingAttrInterface]> {
+  let mnemonic = "grid_axis";
+  let summary = "the axis of the source's grid that a loop over programs is";
+  let description = [{
+    The mapping of an `scf.forall` over the programs of a kernel. A loop that
+    has one keeps its axes, also those of one program or none: a launch counts
+    programs along the axes that the source has.
+
+    ```mlir
+    scf.forall (%b, %n) in (1, %N) { ... }
+        {mapping = [#tilegpu.grid_axis<0>, #tilegpu.grid_axis<1>]}
+    ```
+  }];
+  let parameters = (ins "int64_t":$axis);
+  let assemblyFormat = "`<` $axis `>`";
+  let extraClassDeclaration = [{
+    // DeviceMappingAttrInterface:
+    int64_t getMappingId() const { return getAxis(); }
+    bool isLinearMapping() const { return true; }
+    int64_t getRelativeIndex() const { return getAxis(); }
   }];
 }
 
