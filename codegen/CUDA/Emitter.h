@@ -38,6 +38,8 @@ struct EmitOptions {
   /// Whether `#line` maps statements to the source file, for profilers and
   /// debuggers.
   bool lineDirectives = false;
+  /// Report indices out of range. Failed asserts are reported in any case.
+  bool checked = false;
   /// Blocks that an SM is to hold at a time, a bound on registers; 0: free.
   unsigned minBlocks = 0;
 };

@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ struct Expr {
 /// `a op b`, of `type`.
 Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Prec prec,
             CType type);
+/// `a && b`; nothing holds always.
+std::optional<Expr> both(const std::optional<Expr> &a,
+                         const std::optional<Expr> &b);
 /// `op a`, of `type`.
 Expr unary(llvm::StringRef op, const Expr &a, CType type);
 /// `c ? a : b`.

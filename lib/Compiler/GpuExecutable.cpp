@@ -173,13 +173,14 @@ llvm::Error GpuExecutable::copyOut(const typed::Kernel &kernel,
 
 bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
                         const BoundLaunch &launch) {
+  ReportSink reports;
   auto attempt = [&]() -> llvm::Error {
     if (llvm::Error error = copyIn(launch))
       return error;
     gpu::StreamRef stream = device->defaultStream();
     if (llvm::Error error = launcher->launch(stream, onDevice))
       return error;
-    if (llvm::Error error = device->synchronize(stream))
+    if (llvm::Error error = launcher->collectReports(*device, reports))
       return error;
     return copyOut(kernel, launch);
   };
@@ -187,7 +188,7 @@ bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
     program.diags.error(kernel.range, llvm::toString(std::move(error)));
     return false;
   }
-  return true;
+  return !reportFailures(program, reports);
 }
 
 llvm::Expected<double> GpuExecutable::time(unsigned count) {

@@ -91,6 +91,7 @@ std::optional<cuda::EmittedKernel>
 tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
                      mlir::ModuleOp module, const CompileOptions &options) {
   cuda::EmitOptions emitOptions;
+  emitOptions.checked = options.checked;
   if (program.sources.getNumFiles() > 0) {
     emitOptions.source = program.sources.getText(0).str();
     emitOptions.sourceName = program.sources.getName(0).str();

@@ -381,3 +381,24 @@ tile.kernel @unread(%A: !tile.view<?xf32> {tile.name = "A"}, %n: i64) {
   tile.print "j", %j : tensor<i64>
   tile.return
 }
+
+// A product's result may have more axes than either operand; what the invalid
+// lanes of those hold says nothing of its own.
+// CHECK-LABEL: tile.kernel @product
+// CHECK: tile.dot
+// CHECK-NEXT: tile.select_valid
+tile.kernel @product(%A: !tile.view<2x4x8xf32> {tile.name = "A"}, %B: !tile.view<4x8xf32> {tile.name = "B"}, %n: i64) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %v = arith.index_cast %n : i64 to index
+  %a = tile.load %A[%c0, %c0, %c0] dims [0, 1, 2] pad zero
+      : !tile.view<2x4x8xf32> -> tensor<2x4x8xf32>
+  %b = tile.load %B[%c0, %c0] dims [0, 1] pad zero
+      : !tile.view<4x8xf32> -> tensor<4x8xf32>
+  %d = tile.dot %a, %b contract [2] x [1] batch [] x [] precision ieee
+      : tensor<2x4x8xf32>, tensor<4x8xf32> -> tensor<2x4x4xf32>
+  %0 = tile.select_valid %d valid [%c2, %c4, %v] pad zero : tensor<2x4x4xf32>
+  tile.print "d", %0 : tensor<2x4x4xf32>
+  tile.return
+}

@@ -110,6 +110,9 @@ TypedAttr PadAnalysis::foldElementwise(Operation *op,
 
 TypedAttr PadAnalysis::computeElementwise(Operation *op, int64_t axis,
                                           Value valid) {
+  // Others, such as tile.dot, have operands with axes of their own.
+  if (!OpTrait::hasElementwiseMappableTraits(op) && !isa<RoundTF32Op>(op))
+    return {};
   SmallVector<TypedAttr> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isa<RankedTensorType>(operand.getType())
