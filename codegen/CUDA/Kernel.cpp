@@ -492,6 +492,7 @@ llvm::Expected<EmittedKernel> KernelEmitter::emit() {
                   "extern \"C\" __global__ void __launch_bounds__(" + bounds +
                   ")\n" + parameters + " {\n" + head + body;
   result.image = std::move(image);
+  result.tiles = std::move(heldTiles);
   return result;
 }
 

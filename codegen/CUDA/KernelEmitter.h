@@ -208,6 +208,9 @@ private:
   /// Declares an array for a value; `initializer` is " = {}" or nothing.
   Fragment declareFragment(mlir::Value value, llvm::StringRef wish,
                            llvm::StringRef initializer = "");
+  /// Declares an array for `value` that begins as `init`, for `user`.
+  Fragment declareCopy(mlir::Value value, llvm::StringRef wish,
+                       mlir::Value init, mlir::Operation *user);
   Expr element(const Fragment &fragment, const BitMap &reg);
   Expr elementAt(const Fragment &fragment, const std::string &index);
   /// A pointer to the entry of an array that holds register `loop`.
@@ -383,6 +386,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> sites;
   std::string reportsName;
   gpu::KernelImage image;
+  std::vector<HeldTile> heldTiles;
 };
 
 /// True in one thread of the block.

@@ -67,9 +67,7 @@ Fragment KernelEmitter::accumulator(Value acc, Operation *product,
     materialize(acc);
   }
   prepareFragment(acc);
-  Fragment copy = declareFragment(result, "acc");
-  assignFragment(copy, acc, product);
-  return copy;
+  return declareCopy(result, "acc", acc, product);
 }
 
 /// The name of the instruction's wrapper.

@@ -250,11 +250,9 @@ void KernelEmitter::emitReduce(tile::ReduceOp op) {
   if (isScalar) {
     out.line(spelling(ctype) + " " + name + " = " + start.text + ";");
   } else {
-    bool isZero = start.text == "0" || start.text == "0.0f" ||
-                  start.text == "0.0" || start.text == "false";
     out.line(spelling(ctype) + " " + name + "[" + Twine(count) + "]" +
-             (isZero ? " = {};" : ";"));
-    if (!isZero)
+             (isZero(start) ? " = {};" : ";"));
+    if (!isZero(start))
       out.line("fill(" + name + ", " + start.text + ");");
   }
   auto accumulate = [&](const Expr &into, const Expr &value) {

@@ -214,9 +214,7 @@ void KernelEmitter::emitFor(scf::ForOp loop) {
     }
     if (known == fragments.end() && !init.hasOneUse() && !isCheap(init))
       materialize(init, loop);
-    Fragment fragment = declareFragment(argument, "carried");
-    assignFragment(fragment, init, loop);
-    fragments.insert({argument, fragment});
+    fragments.insert({argument, declareCopy(argument, "carried", init, loop)});
   }
 
   CType type = typeOf(loop.getInductionVar());

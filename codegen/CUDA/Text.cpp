@@ -43,6 +43,10 @@ Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Prec prec,
   return {(lhs + " " + op + " " + rhs).str(), prec, type};
 }
 
+bool isZero(const Expr &a) {
+  return llvm::is_contained({"0", "0ll", "0.0f", "0.0", "false"}, a.text);
+}
+
 std::optional<Expr> both(const std::optional<Expr> &a,
                          const std::optional<Expr> &b) {
   if (!a || !b)

@@ -75,6 +75,9 @@ Expr cast(const Expr &a, CType type);
 /// The text of `a` where an operator of `prec` takes it.
 std::string parenthesized(const Expr &a, Prec prec);
 
+/// Whether it is a literal of the value 0.
+bool isZero(const Expr &a);
+
 /// Literals. An integer of 64 bits has a suffix.
 Expr intLiteral(int64_t value, CType type);
 Expr floatLiteral(const llvm::APFloat &value, CType type);

@@ -242,6 +242,9 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
   Value ahead = b.createOrFold<arith::MulIOp>(named("ahead"), loop.getStep(),
                                               constant(stages - 1));
   Value inits[] = {zero, constant(stages - 1)};
+  auto locations = llvm::map_to_vector(
+      loop.getBody()->getArguments(),
+      [](BlockArgument argument) { return argument.getLoc(); });
   auto result = loop.replaceWithAdditionalYields(
       b, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &builder, Location, ArrayRef<BlockArgument> slots) {
@@ -256,6 +259,10 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
         return next;
       });
   loop = cast<scf::ForOp>(**result);
+  // With their names.
+  for (auto [argument, location] :
+       llvm::zip(loop.getBody()->getArguments(), locations))
+    argument.setLoc(location);
   size_t numArgs = loop.getRegionIterArgs().size();
   Value readSlot = loop.getRegionIterArgs()[numArgs - 2];
   Value writeSlot = loop.getRegionIterArgs()[numArgs - 1];
