@@ -332,9 +332,9 @@ FailureOr<Value> AttentionExpander::buildScores(Value begin) {
   Value scores = named("scores", dotF32(op.getQuery(), k,
                                         /*contractedOfRhs=*/1, Value()));
   if (productScale)
-    scores = named("scores",
-                   arith::MulFOp::create(in, scores,
-                                         splat(in, productScale, {rows, keys})));
+    scores =
+        named("scores", arith::MulFOp::create(
+                            in, scores, splat(in, productScale, {rows, keys})));
   if (hasScore()) {
     FailureOr<Value> result = regions.run(
         op.getScore(),
@@ -348,11 +348,10 @@ FailureOr<Value> AttentionExpander::buildScores(Value begin) {
     return named("scores", arith::SelectOp::create(
                                in, visible, scores,
                                constant(in, {rows, keys}, -INFINITY)));
-  return named("scores",
-               SelectValidOp::create(
-                   in, scores.getType(), scores,
-                   ValueRange{constantIndex(in, rows), validKeys},
-                   Pad::Lowest));
+  return named("scores", SelectValidOp::create(
+                             in, scores.getType(), scores,
+                             ValueRange{constantIndex(in, rows), validKeys},
+                             Pad::Lowest));
 }
 
 Carried AttentionExpander::accumulate(Value scores, Value begin,
@@ -360,8 +359,8 @@ Carried AttentionExpander::accumulate(Value scores, Value begin,
   Value ofTile = ReduceOp::create(in, f32Type(rows), ReduceKind::Max, scores,
                                   ArrayRef<int64_t>(1));
   named("tile_max", ofTile);
-  Value greatest = named(
-      "new_max", arith::MaximumFOp::create(in, carried.greatest, ofTile));
+  Value greatest =
+      named("new_max", arith::MaximumFOp::create(in, carried.greatest, ofTile));
   Value isEmpty = arith::CmpFOp::create(in, arith::CmpFPredicate::OEQ, greatest,
                                         constant(in, rows, -INFINITY));
   Value reference =
@@ -398,8 +397,7 @@ Carried AttentionExpander::accumulate(Value scores, Value begin,
   Value rescaled =
       named("acc", arith::MulFOp::create(in, carried.weighted,
                                          broadcastRows(in, shrink, valueDim)));
-  Value weighted =
-      named("acc", dotF32(p, v, /*contractedOfRhs=*/0, rescaled));
+  Value weighted = named("acc", dotF32(p, v, /*contractedOfRhs=*/0, rescaled));
   return {greatest, sum, weighted};
 }
 
@@ -408,8 +406,8 @@ void AttentionExpander::finish(Carried carried) {
   Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
                                         carried.sum, constant(b, rows, 0));
   named("is_empty", isEmpty);
-  Value inverse = named("inverse", arith::DivFOp::create(
-                                       b, constant(b, rows, 1), carried.sum));
+  Value inverse = named(
+      "inverse", arith::DivFOp::create(b, constant(b, rows, 1), carried.sum));
   Value result = arith::MulFOp::create(b, carried.weighted,
                                        broadcastRows(b, inverse, valueDim));
   result = arith::SelectOp::create(b, broadcastRows(b, isEmpty, valueDim),
