@@ -12,10 +12,13 @@
 using namespace tilec;
 using namespace tilec::gpu;
 
-static const std::vector<Site> sites = {
-    {SiteKind::Print, "a.tile", 9, 3, "x =", {{"f32", {2, 2}}, {"i1", {}}}},
-    {SiteKind::OutOfRange, "a.tile", 5, 7, "", {}},
-    {SiteKind::Assert, "a.tile", 2, 1, "positive", {}}};
+static const std::vector<Site> &sites() {
+  static const std::vector<Site> list = {
+      {SiteKind::Print, "a.tile", 9, 3, "x =", {{"f32", {2, 2}}, {"i1", {}}}},
+      {SiteKind::OutOfRange, "a.tile", 5, 7, "", {}},
+      {SiteKind::Assert, "a.tile", 2, 1, "positive", {}}};
+  return list;
+}
 
 namespace {
 /// An area of memory, and the lines that reading it prints.
@@ -40,7 +43,7 @@ struct Area {
     log.read(llvm::ArrayRef(words).take_front(used / 8), sink);
   }
 
-  ReportLog log{sites};
+  ReportLog log{sites()};
   std::vector<int64_t> words;
   ReportSink sink;
   std::vector<std::string> lines;
@@ -52,7 +55,7 @@ TEST_CASE("an area in which nothing was reported") {
   CHECK(area.log.begin().size() == 31); // 4 and 9 for each site.
   CHECK(area.log.bytesUsed(area.log.begin()) == 0);
   // Without prints there is no room for any.
-  CHECK(ReportLog(llvm::ArrayRef(sites).drop_front()).bytes() == 8 * 22);
+  CHECK(ReportLog(llvm::ArrayRef(sites()).drop_front()).bytes() == 8 * 22);
 }
 
 TEST_CASE("failures are counted, the first indices kept") {
@@ -67,9 +70,9 @@ TEST_CASE("failures are counted, the first indices kept") {
   area.read();
   std::vector<Report> reports = area.sink.reports();
   REQUIRE(reports.size() == 2);
-  CHECK(reports[0].site == sites[2]);
+  CHECK(reports[0].site == sites()[2]);
   CHECK(reports[0].message() == "positive (2 times)");
-  CHECK(reports[1].site == sites[1]);
+  CHECK(reports[1].site == sites()[1]);
   CHECK(reports[1].message() ==
         "index 100 is out of range, the extent is 50 (and 5 more)");
   CHECK(reports[1].indices.size() == 4);
