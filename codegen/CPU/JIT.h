@@ -26,7 +26,7 @@
 #ifndef TILEC_CODEGEN_CPU_JIT_H
 #define TILEC_CODEGEN_CPU_JIT_H
 
-#include "codegen/CPU/Reports.h"
+#include "lib/Runtime/Reports.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"

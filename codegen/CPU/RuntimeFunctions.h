@@ -8,7 +8,7 @@
 #ifndef TILEC_CODEGEN_CPU_RUNTIMEFUNCTIONS_H
 #define TILEC_CODEGEN_CPU_RUNTIMEFUNCTIONS_H
 
-#include "codegen/CPU/Reports.h"
+#include "lib/Runtime/Reports.h"
 
 #include "llvm/ADT/ArrayRef.h"
 

@@ -96,8 +96,7 @@ std::optional<Expr> KernelEmitter::ownsElements(const LinearLayout &layout) {
                  Prec::BitAnd, CType::I32);
     Expr isFirst = binary(bits, "==", intLiteral(0, CType::I32), Prec::Equality,
                           CType::Bool);
-    owns = owns ? binary(*owns, "&&", isFirst, Prec::LogicalAnd, CType::Bool)
-                : isFirst;
+    owns = both(owns, isFirst);
   }
   return owns;
 }
@@ -137,8 +136,7 @@ std::optional<Expr> KernelEmitter::isInside(const LinearLayout &layout,
                  "!=", bits, Prec::Equality, CType::Bool),
           "||", test, Prec::LogicalOr, CType::Bool);
     }
-    inside = inside ? binary(*inside, "&&", test, Prec::LogicalAnd, CType::Bool)
-                    : test;
+    inside = both(inside, test);
   }
   return inside;
 }

@@ -26,6 +26,7 @@
 #include "llvm/Support/Error.h"
 
 #include <string>
+#include <vector>
 
 namespace tilec::cuda {
 
@@ -38,8 +39,19 @@ struct EmitOptions {
   /// Whether `#line` maps statements to the source file, for profilers and
   /// debuggers.
   bool lineDirectives = false;
+  /// Report indices out of range. Failed asserts are reported in any case.
+  bool checked = false;
   /// Blocks that an SM is to hold at a time, a bound on registers; 0: free.
   unsigned minBlocks = 0;
+};
+
+/// An array that holds a tile in registers.
+struct HeldTile {
+  std::string name;
+  std::string type;   // "128 x 64 elements of f32".
+  unsigned registers; // Of a thread, of 32 bits.
+  std::string file;   // Where it comes from; empty if that is not known.
+  unsigned line = 0, column = 0;
 };
 
 struct EmittedKernel {
@@ -47,6 +59,8 @@ struct EmittedKernel {
   std::string source;
   /// How to launch it. `arch` and `registers` are for whoever compiles it.
   gpu::KernelImage image;
+  /// The arrays of the code, for messages about too many of them.
+  std::vector<HeldTile> tiles;
 };
 
 /// Translates `kernel`. What cannot be translated is reported as a diagnostic

@@ -43,7 +43,7 @@ struct KernelEmitter::FMAOperand {
 KernelEmitter::FMAOperand
 KernelEmitter::planFMAOperand(Value value, Value slot, bool transposed,
                               bool isLeft, unsigned kBits,
-                              const LinearLayout &acc, int64_t batchAxes) {
+                              const LinearLayout &acc) {
   auto buffer = cast<BufferType>(value.getType());
   layout::SharedLayout shared = layoutOf(buffer);
   FMAOperand operand;
@@ -52,16 +52,10 @@ KernelEmitter::planFMAOperand(Value value, Value slot, bool transposed,
   operand.fragment.type = ctypeOf(buffer.getElementType());
 
   // The place of an element in its buffer, without k.
-  int64_t batches = 1;
-  for (int64_t extent : acc.shape().take_front(batchAxes))
-    batches *= extent;
-  int64_t rowsPerBatch = buffer.getRows() / batches;
+  int64_t rowsPerBatch = buffer.getRows() / acc.shape()[0];
   auto placeOf = [&](const Basis &basis) {
-    int64_t batch = 0;
-    for (int64_t axis = 0; axis < batchAxes; ++axis)
-      batch = batch * acc.shape()[axis] + basis[axis];
-    int64_t own = basis[batchAxes + (isLeft ? 0 : 1)];
-    int64_t row = batch * rowsPerBatch + (operand.kFirst ? own : 0);
+    int64_t own = basis[isLeft ? 1 : 2];
+    int64_t row = basis[0] * rowsPerBatch + (operand.kFirst ? own : 0);
     return static_cast<uint64_t>(row * buffer.getColumns() +
                                  (operand.kFirst ? 0 : own));
   };
@@ -165,12 +159,11 @@ void KernelEmitter::loadFMAOperand(const FMAOperand &operand) {
 void KernelEmitter::emitFMADot(tilegpu::FMADotOp op) {
   comment(op);
   RankedTensorType type = op.getAcc().getType();
-  LinearLayout layout = getLinearLayout(type);
-  auto batchAxes = static_cast<int64_t>(op.getBatch());
+  auto [batches, m, n] =
+      tilegpu::getMatrixShape(type, static_cast<int64_t>(op.getBatch()),
+                              static_cast<int64_t>(op.getRowAxes()));
+  LinearLayout layout = getLinearLayout(type).reshape({batches, m, n});
   BufferType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
-  int64_t batches = 1;
-  for (int64_t extent : type.getShape().take_front(batchAxes))
-    batches *= extent;
   int64_t extentK =
       op.getLhsTransposed() ? lhs.getRows() / batches : lhs.getColumns();
   int64_t elementBytes = std::max(lhs.getElementBytes(), rhs.getElementBytes());
@@ -193,10 +186,10 @@ void KernelEmitter::emitFMADot(tilegpu::FMADotOp op) {
   }
   FMAOperand a =
       planFMAOperand(op.getLhs(), op.getLhsSlot(), op.getLhsTransposed(),
-                     /*isLeft=*/true, kBits, layout, batchAxes);
+                     /*isLeft=*/true, kBits, layout);
   FMAOperand b =
       planFMAOperand(op.getRhs(), op.getRhsSlot(), op.getRhsTransposed(),
-                     /*isLeft=*/false, kBits, layout, batchAxes);
+                     /*isLeft=*/false, kBits, layout);
   a.isUnsigned = op.getLhsUnsigned();
   b.isUnsigned = op.getRhsUnsigned();
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/CUDA/KernelEmitter.h"
+#include "dialects/Tile/IR/SourcePlace.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -375,9 +376,39 @@ Fragment KernelEmitter::declareFragment(Value value, StringRef wish,
   fragment.type = typeOf(value);
   fragment.registers = getLinearLayout(cast<RankedTensorType>(value.getType()))
                            .size(InDim::Register);
+  unsigned size = arraySize(fragment.type, fragment.registers);
   out.line(arraySpelling(fragment.type) + " " + fragment.name + "[" +
-           Twine(arraySize(fragment.type, fragment.registers)) + "]" +
-           initializer + ";");
+           Twine(size) + "]" + initializer + ";");
+  HeldTile held;
+  held.name = fragment.name;
+  llvm::raw_string_ostream os(held.type);
+  auto type = cast<RankedTensorType>(value.getType());
+  llvm::interleave(type.getShape(), os, " x ");
+  os << " elements of " << type.getElementType();
+  held.registers = size * (byteSize(fragment.type) == 8 ? 2 : 1);
+  if (FileLineColLoc place = tile::findFile(value.getLoc())) {
+    held.file = place.getFilename().str();
+    held.line = place.getLine();
+    held.column = place.getColumn();
+  }
+  heldTiles.push_back(std::move(held));
+  return fragment;
+}
+
+Fragment KernelEmitter::declareCopy(Value value, StringRef wish, Value init,
+                                    Operation *user) {
+  CType type = typeOf(value);
+  auto literal = init.getDefiningOp<arith::ConstantOp>();
+  if (literal && !isPacked(type)) {
+    Expr start = constant(literal.getValue(), type);
+    Fragment fragment =
+        declareFragment(value, wish, isZero(start) ? " = {}" : "");
+    if (!isZero(start))
+      out.line("fill(" + fragment.name + ", " + start.text + ");");
+    return fragment;
+  }
+  Fragment fragment = declareFragment(value, wish);
+  assignFragment(fragment, init, user);
   return fragment;
 }
 

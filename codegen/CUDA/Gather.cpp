@@ -16,19 +16,12 @@ using layout::InDim;
 using layout::LinearLayout;
 using tilegpu::getLinearLayout;
 
-static std::optional<Expr> both(const std::optional<Expr> &a,
-                                const std::optional<Expr> &b) {
-  if (!a || !b)
-    return a ? a : b;
-  return binary(*a, "&&", *b, Prec::LogicalAnd, CType::Bool);
-}
-
 /// `0 <= index < extent`, for an index whose interval is known; nothing if it
 /// always holds.
 std::optional<Expr> KernelEmitter::isInRange(Value index, const Expr &at,
                                              const Expr &extent,
                                              std::optional<int64_t> known) {
-  Range range = facts.rangeOf(index);
+  tilegpu::IntegerRange range = facts.rangeOf(index);
   if (range.low >= 0 && known && range.high < *known)
     return std::nullopt;
   if (range.low >= 0)
@@ -52,18 +45,21 @@ KernelEmitter::ElementAccess KernelEmitter::accessElement(Value viewValue,
                                                           const Expr *mask) {
   View view = viewOf(viewValue);
   ElementAccess access;
-  access.condition = view.predicate;
+  access.wanted = view.predicate;
   if (mask)
-    access.condition = both(access.condition, *mask);
+    access.wanted = both(access.wanted, *mask);
+  access.condition = access.wanted;
   std::optional<Expr> offset;
   auto type = cast<tile::ViewType>(viewValue.getType());
   for (auto [dim, index] : llvm::enumerate(indices)) {
     std::optional<int64_t> known;
     if (!type.isDynamicDim(dim))
       known = type.getDimSize(dim);
-    access.condition =
-        both(access.condition,
-             isInRange(index, at[dim], extent(viewValue, dim), known));
+    Expr end = extent(viewValue, dim);
+    if (std::optional<Expr> test = isInRange(index, at[dim], end, known)) {
+      access.condition = both(access.condition, test);
+      access.tests.push_back({*test, at[dim], end});
+    }
     // In range, it fits the type of offsets.
     Expr place = cast(at[dim], indexType());
     Expr step = stride(view.arg, view.dims[dim]);
@@ -77,10 +73,6 @@ KernelEmitter::ElementAccess KernelEmitter::accessElement(Value viewValue,
   if (offset && offset->text != "0")
     access.pointer += " + " + parenthesized(*offset, Prec::Additive);
   return access;
-}
-
-static std::string guard(const std::optional<Expr> &condition) {
-  return condition ? "if (" + condition->text + ") " : "";
 }
 
 void KernelEmitter::emitGather(tile::GatherOp op) {
@@ -101,6 +93,7 @@ void KernelEmitter::emitGather(tile::GatherOp op) {
     ElementAccess access = accessElement(op.getView(), op.getIndices(),
                                          ArrayRef(at).take_front(count),
                                          op.getMask() ? &at.back() : nullptr);
+    reportIndices(op, access, isFirstThread());
     std::string name = fresh(wishFor(op.getResult(), wish));
     Expr value = Expr::call(load + access.pointer + ")", view.type);
     if (access.condition)
@@ -113,6 +106,7 @@ void KernelEmitter::emitGather(tile::GatherOp op) {
   }
 
   auto type = cast<RankedTensorType>(op.getResult().getType());
+  LinearLayout layout = getLinearLayout(type);
   for (Value value : wanted)
     prepareFragment(value);
   comment(op);
@@ -124,15 +118,17 @@ void KernelEmitter::emitGather(tile::GatherOp op) {
     out.line(spelling(view.type) + " " + entries + "[" +
              Twine(result.registers) + "] = {};");
   }
-  loopOver(type, wanted, op,
-           [&](const RegisterLoop &loop, ArrayRef<Expr> elements) {
-             ElementAccess access = accessElement(
-                 op.getView(), op.getIndices(), elements.take_front(count),
-                 op.getMask() ? &elements.back() : nullptr);
-             out.line(guard(access.condition) + entries +
-                      (loop.hasVariable ? "[r] = " : "[0] = ") + load +
-                      access.pointer + ");");
-           });
+  loopOver(
+      type, wanted, op, [&](const RegisterLoop &loop, ArrayRef<Expr> elements) {
+        ElementAccess access = accessElement(
+            op.getView(), op.getIndices(), elements.take_front(count),
+            op.getMask() ? &elements.back() : nullptr);
+        reportIndices(op, access,
+                      both(ownsElements(layout), ownsRegister(layout, loop)));
+        out.line(guard(access.condition) + entries +
+                 (loop.hasVariable ? "[r] = " : "[0] = ") + load +
+                 access.pointer + ");");
+      });
   if (isPacked(view.type))
     out.line("pack_" + Twine(8 * byteSize(view.type)) + "(" + result.name +
              ", " + entries + ");");
@@ -168,6 +164,7 @@ void KernelEmitter::emitScatterAdd(tile::ScatterAddOp op) {
     ElementAccess access =
         accessElement(op.getView(), op.getIndices(), elements.take_front(count),
                       op.getMask() ? &elements.back() : nullptr);
+    reportIndices(op, access, condition);
     out.line(guard(both(condition, access.condition)) + atomicAdd(view.type) +
              access.pointer + ", " + cast(elements[count], view.type).text +
              ");");
@@ -177,9 +174,7 @@ void KernelEmitter::emitScatterAdd(tile::ScatterAddOp op) {
     SmallVector<Expr> elements;
     for (Value value : wanted)
       elements.push_back(scalar(value));
-    add(elements,
-        binary(Expr::atom("threadIdx.x", CType::I32),
-               "==", intLiteral(0, CType::I32), Prec::Equality, CType::Bool));
+    add(elements, isFirstThread());
     return;
   }
   auto type = cast<RankedTensorType>(op.getValue().getType());
@@ -200,10 +195,7 @@ void KernelEmitter::emitAtomicAdd(tile::AtomicAddOp op) {
   View view = viewOf(op.getView());
   if (type.getRank() == 0) {
     comment(op);
-    std::optional<Expr> condition = both(
-        binary(Expr::atom("threadIdx.x", CType::I32),
-               "==", intLiteral(0, CType::I32), Prec::Equality, CType::Bool),
-        view.predicate);
+    std::optional<Expr> condition = both(isFirstThread(), view.predicate);
     if (op.getPredicate())
       condition = both(condition, scalar(op.getPredicate()));
     out.line(guard(condition) + atomicAdd(view.type) +
@@ -227,23 +219,6 @@ void KernelEmitter::emitAtomicAdd(tile::AtomicAddOp op) {
                       addressOf(access, loop.reg) + ", " +
                       cast(elements.front(), view.type).text + ");");
            });
-}
-
-//===--- Checks ----------------------------------------------------------===//
-
-void KernelEmitter::emitInBounds(tile::InBoundsOp op) {
-  Expr index = scalar(op.getIndex());
-  std::optional<Expr> inside =
-      isInRange(op.getIndex(), index, scalar(op.getExtent()), std::nullopt);
-  if (op.getActive())
-    inside = both(inside, scalar(op.getActive()));
-  if (!inside->isAtom && !op.getResult().use_empty()) {
-    comment(op);
-    std::string name = fresh(wishFor(op.getResult(), "in_range"));
-    out.declare(name, "const bool " + name + " = " + inside->text + ";");
-    inside = Expr::atom(name, CType::Bool);
-  }
-  scalars.insert({op.getResult(), *inside});
 }
 
 } // namespace tilec::cuda

@@ -21,28 +21,28 @@ namespace tilec::cuda {
 
 /// Names that mean something already, besides those of the prelude.
 static constexpr StringLiteral reservedNames[] = {
-    "alignas",   "alignof",   "and",      "asm",      "auto",      "bool",
-    "break",     "case",      "catch",    "char",     "class",     "const",
-    "constexpr", "continue",  "decltype", "default",  "delete",    "do",
-    "double",    "else",      "enum",     "explicit", "export",    "extern",
-    "false",     "float",     "for",      "friend",   "goto",      "if",
-    "inline",    "int",       "long",     "mutable",  "namespace", "new",
-    "noexcept",  "not",       "nullptr",  "operator", "or",        "private",
-    "protected", "public",    "register", "return",   "short",     "signed",
-    "sizeof",    "static",    "struct",   "switch",   "template",  "this",
-    "throw",     "true",      "try",      "typedef",  "typeid",    "typename",
-    "union",     "unsigned",  "using",    "virtual",  "void",      "volatile",
-    "while",     "xor",       "r",        "mi",       "ni",        "kk",
-    "k0",        "lane",      "warp",     "shared",   "threadIdx", "blockIdx",
-    "blockDim",  "gridDim",   "warpSize", "min",      "max",       "abs",
-    "llabs",     "exp",       "exp2",     "log",      "log2",      "sqrt",
-    "rsqrt",     "tanh",      "erf",      "sin",      "cos",       "pow",
-    "floor",     "ceil",      "trunc",    "round",    "rint",      "fabs",
-    "fma",       "fmod",      "fmax",     "fmin",     "expm1",     "log1p",
-    "copysign",  "expf",      "logf",     "log2f",    "tanhf",     "erff",
-    "powf",      "floorf",    "ceilf",    "truncf",   "roundf",    "rintf",
-    "fabsf",     "fmaf",      "fmodf",    "fmaxf",    "fminf",     "expm1f",
-    "log1pf",    "copysignf", "main",     "block"};
+    "alignas",   "alignof",  "and",       "asm",      "auto",      "bool",
+    "break",     "case",     "catch",     "char",     "class",     "const",
+    "constexpr", "continue", "decltype",  "default",  "delete",    "do",
+    "double",    "else",     "enum",      "explicit", "export",    "extern",
+    "false",     "float",    "for",       "friend",   "goto",      "if",
+    "inline",    "int",      "long",      "mutable",  "namespace", "new",
+    "noexcept",  "not",      "nullptr",   "operator", "or",        "private",
+    "protected", "public",   "register",  "return",   "short",     "signed",
+    "sizeof",    "static",   "struct",    "switch",   "template",  "this",
+    "throw",     "true",     "try",       "typedef",  "typeid",    "typename",
+    "union",     "unsigned", "using",     "virtual",  "void",      "volatile",
+    "while",     "xor",      "r",         "bi",       "mi",        "ni",
+    "kk",        "k0",       "lane",      "warp",     "shared",    "threadIdx",
+    "blockIdx",  "blockDim", "gridDim",   "warpSize", "min",       "max",
+    "abs",       "llabs",    "exp",       "exp2",     "log",       "log2",
+    "sqrt",      "rsqrt",    "tanh",      "erf",      "sin",       "cos",
+    "pow",       "floor",    "ceil",      "trunc",    "round",     "rint",
+    "fabs",      "fma",      "fmod",      "fmax",     "fmin",      "expm1",
+    "log1p",     "copysign", "expf",      "logf",     "log2f",     "tanhf",
+    "erff",      "powf",     "floorf",    "ceilf",    "truncf",    "roundf",
+    "rintf",     "fabsf",    "fmaf",      "fmodf",    "fmaxf",     "fminf",
+    "expm1f",    "log1pf",   "copysignf", "main",     "block"};
 
 std::string KernelEmitter::fresh(StringRef wish) {
   std::string base;
@@ -154,7 +154,7 @@ Expr KernelEmitter::extent(Value viewValue, unsigned dim) {
   auto type = cast<tile::ViewType>(viewValue.getType());
   if (!type.isDynamicDim(dim))
     return intLiteral(type.getDimSize(dim), CType::I32);
-  IntegerFacts::Extent which = facts.extentOf(viewValue, dim);
+  tilegpu::IntegerFacts::Extent which = facts.extentOf(viewValue, dim);
   std::string key = extentKey(which.arg, which.dim, which.name);
   for (const auto &[known, name] : extentNames)
     if (known == key)
@@ -218,7 +218,7 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
       facts.constant =
           std::max<int64_t>(0, *known - *getConstantIntValue(begin));
     } else if (dim && fromZero) {
-      IntegerFacts::Extent which =
+      tilegpu::IntegerFacts::Extent which =
           this->facts.extentOf(dim.getView(), dim.getDim());
       facts.dim = extentKey(which.arg, which.dim, which.name);
     } else {
@@ -370,6 +370,8 @@ std::string KernelEmitter::signature(const llvm::StringSet<> &used) {
     param.dtype = dtypeOf(type);
     add(spelling(type) + " " + name, param);
   }
+  if (used.contains(reportsName))
+    add("long long *" + Twine(reportsName), gpu::KernelParam::reports());
   std::string text = image.name + "(", line;
   for (auto [i, parameter] : llvm::enumerate(parameters)) {
     std::string part = parameter + (i + 1 < parameters.size() ? ", " : "");
@@ -424,6 +426,7 @@ divisorsOf(tile::KernelOp kernel, ArrayRef<gpu::ExtentFact> constants) {
 
 void KernelEmitter::fillImage() {
   image.name = fresh(kernel.getSymName());
+  reportsName = fresh("reports");
   auto integer = [&](StringRef name, int64_t otherwise) {
     auto attr = kernel->getAttrOfType<IntegerAttr>(name);
     return attr ? attr.getInt() : otherwise;
@@ -508,6 +511,7 @@ llvm::Expected<EmittedKernel> KernelEmitter::emit() {
                   "extern \"C\" __global__ void __launch_bounds__(" + bounds +
                   ")\n" + parameters + " {\n" + head + body;
   result.image = std::move(image);
+  result.tiles = std::move(heldTiles);
   return result;
 }
 

@@ -9,6 +9,7 @@
 //   Coordinates.cpp  which element a register is, as text
 //   Memory.cpp       tile.load and tile.store
 //   Reduce.cpp       reductions
+//   Reports.cpp      what is reported to the host
 //
 // Ops are visited in order. Ops with effects, exchanges between threads and
 // products are written where they stand; elementwise ops on fragments are not
@@ -24,10 +25,10 @@
 #define TILEC_CODEGEN_CUDA_KERNELEMITTER_H
 
 #include "codegen/CUDA/Emitter.h"
-#include "codegen/CUDA/IntegerFacts.h"
 #include "codegen/CUDA/RegisterMap.h"
 #include "codegen/CUDA/Text.h"
 
+#include "dialects/TileGPU/Analysis/IntegerFacts.h"
 #include "dialects/TileGPU/IR/TileGPU.h"
 #include "lib/Layout/Scratch.h"
 #include "llvm/ADT/DenseSet.h"
@@ -209,6 +210,9 @@ private:
   /// Declares an array for a value; `initializer` is " = {}" or nothing.
   Fragment declareFragment(mlir::Value value, llvm::StringRef wish,
                            llvm::StringRef initializer = "");
+  /// Declares an array for `value` that begins as `init`, for `user`.
+  Fragment declareCopy(mlir::Value value, llvm::StringRef wish,
+                       mlir::Value init, mlir::Operation *user);
   Expr element(const Fragment &fragment, const BitMap &reg);
   Expr elementAt(const Fragment &fragment, const std::string &index);
   /// A pointer to the entry of an array that holds register `loop`.
@@ -262,6 +266,12 @@ private:
   struct ElementAccess {
     std::string pointer;
     std::optional<Expr> condition;
+    /// The condition without the tests of indices, and these.
+    std::optional<Expr> wanted;
+    struct Test {
+      Expr inRange, index, extent;
+    };
+    llvm::SmallVector<Test> tests;
   };
   ElementAccess accessElement(mlir::Value view, mlir::ValueRange indices,
                               llvm::ArrayRef<Expr> at, const Expr *mask);
@@ -273,7 +283,23 @@ private:
   void emitGather(mlir::tile::GatherOp op);
   void emitScatterAdd(mlir::tile::ScatterAddOp op);
   void emitAtomicAdd(mlir::tile::AtomicAddOp op);
+
+  //===--- Reports.cpp ---===//
+  /// The number of a place that reports.
+  unsigned siteOf(mlir::Operation *op, SiteKind kind, llvm::StringRef text,
+                  mlir::ValueRange values = {});
+  /// Calls a function of the prelude for a place.
+  std::string callReport(llvm::StringRef function, unsigned site,
+                         const llvm::Twine &arguments = "");
+  /// In a checked build, reports the indices of a wanted access that are out of
+  /// range, from threads for which `condition` holds.
+  void reportIndices(mlir::Operation *op, const ElementAccess &access,
+                     const std::optional<Expr> &condition);
   void emitInBounds(mlir::tile::InBoundsOp op);
+  void emitAssert(mlir::tile::AssertOp op);
+  void emitPrint(mlir::tile::PrintOp op);
+  void printTile(unsigned site, unsigned number, mlir::Value value,
+                 mlir::ValueRange valid, llvm::StringRef line);
 
   //===--- Search.cpp, Scan.cpp ---===//
   void emitArgReduce(mlir::tile::ArgReduceOp op);
@@ -325,7 +351,7 @@ private:
   struct FMAOperand;
   FMAOperand planFMAOperand(mlir::Value value, mlir::Value slot,
                             bool transposed, bool isLeft, unsigned kBits,
-                            const layout::LinearLayout &acc, int64_t batchAxes);
+                            const layout::LinearLayout &acc);
   void loadFMAOperand(const FMAOperand &operand);
   void emitFMADot(mlir::tilegpu::FMADotOp op);
   /// The accumulator, in an array that the product may change.
@@ -353,7 +379,7 @@ private:
 
   mlir::tile::KernelOp kernel;
   const EmitOptions &options;
-  IntegerFacts facts;
+  mlir::tilegpu::IntegerFacts facts;
   Writer out;
   bool hasFailed = false;
   bool usesShared = false;
@@ -374,8 +400,18 @@ private:
   std::vector<std::pair<std::string, std::string>> coordinates;
   llvm::SmallVector<llvm::StringRef> sourceLines;
   unsigned lastLine = 0;
+  /// The places that report, and the parameter for them.
+  llvm::DenseMap<mlir::Operation *, unsigned> sites;
+  std::string reportsName;
   gpu::KernelImage image;
+  std::vector<HeldTile> heldTiles;
 };
+
+/// True in one thread of the block.
+Expr isFirstThread();
+
+/// `if (condition) `, or nothing.
+std::string guard(const std::optional<Expr> &condition);
 
 } // namespace tilec::cuda
 

@@ -42,13 +42,6 @@ static Expr times(const Expr &a, const Expr &b) {
                 a.type == CType::I64 ? CType::I64 : b.type);
 }
 
-static std::optional<Expr> conjunction(const std::optional<Expr> &a,
-                                       const std::optional<Expr> &b) {
-  if (!a || !b)
-    return a ? a : b;
-  return binary(*a, "&&", *b, Prec::LogicalAnd, CType::Bool);
-}
-
 //===--- Views -----------------------------------------------------------===//
 
 View KernelEmitter::viewOf(Value view) {
@@ -84,7 +77,7 @@ void KernelEmitter::emitSlice(tile::SliceOp op) {
                     parenthesized(*offset, Prec::Additive) + ";");
   }
   if (op.getPredicate())
-    result.predicate = conjunction(view.predicate, scalar(op.getPredicate()));
+    result.predicate = both(view.predicate, scalar(op.getPredicate()));
   views.insert({op.getResult(), result});
 }
 
@@ -165,7 +158,7 @@ KernelEmitter::planAccess(Value viewValue, ValueRange indices, ValueRange valid,
   access.valid.assign(valid.begin(), valid.end());
   access.predicate = view.predicate;
   if (predicate)
-    access.predicate = conjunction(access.predicate, scalar(predicate));
+    access.predicate = both(access.predicate, scalar(predicate));
 
   // Vectors, along the axis of stride 1.
   auto unit = kernel.getArgAttrOfType<IntegerAttr>(
@@ -244,9 +237,9 @@ std::optional<Expr> KernelEmitter::mayAccess(const BlockAccess &access,
     bool isVector = access.hasTail && axis == access.vectorAxis;
     if (isVector)
       position = plus(position, intLiteral(access.vector, CType::I32));
-    condition = conjunction(condition,
-                            binary(position, isVector ? "<=" : "<", scalar(end),
-                                   Prec::Relational, CType::Bool));
+    condition =
+        both(condition, binary(position, isVector ? "<=" : "<", scalar(end),
+                               Prec::Relational, CType::Bool));
   }
   return condition;
 }
@@ -258,9 +251,9 @@ Expr KernelEmitter::countInside(const BlockAccess &access, const BitMap &reg) {
   std::optional<Expr> condition = access.predicate;
   for (auto [axis, end] : llvm::enumerate(access.valid))
     if (axis != access.vectorAxis && facts.rangeOf(end).low < shape[axis])
-      condition = conjunction(
-          condition, binary(coordinate(access.layout, axis, reg), "<",
-                            scalar(end), Prec::Relational, CType::Bool));
+      condition =
+          both(condition, binary(coordinate(access.layout, axis, reg), "<",
+                                 scalar(end), Prec::Relational, CType::Bool));
   Expr end = access.valid.empty()
                  ? intLiteral(shape[access.vectorAxis], CType::I32)
                  : scalar(access.valid[access.vectorAxis]);
@@ -380,7 +373,7 @@ void KernelEmitter::emitScalarLoad(tile::LoadOp op) {
   View view = viewOf(op.getView());
   std::optional<Expr> predicate = view.predicate;
   if (op.getPredicate())
-    predicate = conjunction(predicate, scalar(op.getPredicate()));
+    predicate = both(predicate, scalar(op.getPredicate()));
   std::string load = (view.isReadOnly ? "load_value(" : "reload_value(") +
                      scalarPointer(view, op.getIndices()) + ")";
   std::string name = fresh(
@@ -415,12 +408,12 @@ void KernelEmitter::emitStore(tile::StoreOp op) {
   auto guard = [&](const RegisterLoop &loop,
                    std::optional<Expr> may) -> std::string {
     if (copies && loop.hasVariable)
-      may = conjunction(binary(binary(Expr::atom("r", CType::I32), "&",
-                                      intLiteral(copies, CType::I32),
-                                      Prec::BitAnd, CType::I32),
-                               "==", intLiteral(0, CType::I32), Prec::Equality,
-                               CType::Bool),
-                        may);
+      may = both(binary(binary(Expr::atom("r", CType::I32), "&",
+                               intLiteral(copies, CType::I32), Prec::BitAnd,
+                               CType::I32),
+                        "==", intLiteral(0, CType::I32), Prec::Equality,
+                        CType::Bool),
+                 may);
     return may ? "if (" + may->text + ") " : "";
   };
   if (bytes < 4)
@@ -465,9 +458,9 @@ void KernelEmitter::emitScalarStore(tile::StoreOp op) {
   std::optional<Expr> condition =
       binary(Expr::atom("threadIdx.x", CType::I32),
              "==", intLiteral(0, CType::I32), Prec::Equality, CType::Bool);
-  condition = conjunction(condition, view.predicate);
+  condition = both(condition, view.predicate);
   if (op.getPredicate())
-    condition = conjunction(condition, scalar(op.getPredicate()));
+    condition = both(condition, scalar(op.getPredicate()));
   Expr value = cast(scalar(op.getValue()), view.type);
   out.line("if (" + condition->text + ") store_value(" +
            scalarPointer(view, op.getIndices()) + ", " + value.text + ");");

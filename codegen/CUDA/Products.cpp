@@ -6,6 +6,8 @@
 //   for kk:  for mi: a[mi] = ...   for ni: b[ni] = ...
 //            for mi, ni: acc[mi][ni] += a[mi] * b[ni]
 //
+// Around it is a loop over bi where a warp has several products.
+//
 // An operand in shared memory whose rows run along k is read by ldmatrix, 16
 // bytes of a row at a time; in units of 16 bytes all element types are alike.
 // If its rows run across k, ldmatrix transposes 16-bit elements; others are
@@ -31,26 +33,28 @@ using tilegpu::getLinearLayout;
 struct KernelEmitter::Tiling {
   /// Instructions along each axis, and the k of one.
   unsigned countM = 1, countN = 1, countK = 1, instructionK = 16;
-  unsigned warpsM = 1, warpsN = 1;
-  /// Rows and columns by which a warp's bits move it.
+  /// All of the block's products, and the extents of one.
+  int64_t batches = 1, extentM = 1, extentK = 1;
+  unsigned countB = 1; // Products of the warp.
+  unsigned warpsB = 1, warpsM = 1, warpsN = 1;
+  /// Batches, rows and columns by which a warp's bits move it.
   SmallVector<Basis> warps;
+
+  bool findWarps(const LinearLayout &acc);
 };
 
-/// The last two axes of a layout whose others have the extent 1.
-static LinearLayout lastTwoAxes(const LinearLayout &layout) {
-  ArrayRef<int64_t> shape = layout.shape();
-  return layout.reshape(shape.take_back(2));
-}
-
-/// The warps along M and N of an accumulator of mma.
-static std::optional<std::pair<unsigned, unsigned>>
-warpsOf(const LinearLayout &layout) {
-  unsigned warps = layout.size(InDim::Warp);
-  for (unsigned along = 1; along <= warps; along *= 2)
-    if (layout ==
-        LinearLayout::mmaAccumulator(layout.shape(), along, warps / along))
-      return std::pair(along, warps / along);
-  return std::nullopt;
+/// Finds the warps along each axis of the accumulators of mma.
+bool KernelEmitter::Tiling::findWarps(const LinearLayout &acc) {
+  unsigned all = acc.size(InDim::Warp);
+  for (warpsB = 1; warpsB <= all; warpsB *= 2)
+    for (warpsM = 1; warpsM * warpsB <= all; warpsM *= 2) {
+      warpsN = all / (warpsB * warpsM);
+      if (acc ==
+          LinearLayout::mmaAccumulator(acc.shape().drop_front(), warpsM, warpsN)
+              .repeat(acc.shape()[0], warpsB))
+        return true;
+    }
+  return false;
 }
 
 Fragment KernelEmitter::accumulator(Value acc, Operation *product,
@@ -63,9 +67,7 @@ Fragment KernelEmitter::accumulator(Value acc, Operation *product,
     materialize(acc);
   }
   prepareFragment(acc);
-  Fragment copy = declareFragment(result, "acc");
-  assignFragment(copy, acc, product);
-  return copy;
+  return declareCopy(result, "acc", acc, product);
 }
 
 /// The name of the instruction's wrapper.
@@ -122,21 +124,28 @@ KernelEmitter::MMAOperand KernelEmitter::planOperand(Value value, Value slot,
     operand.fragment = fragment(value);
     // Names like those of the accumulator's warps: each holds its own part.
     RankedTensorType type = cast<RankedTensorType>(value.getType());
-    LinearLayout held = lastTwoAxes(getLinearLayout(type));
+    std::array<int64_t, 2> matrix = tilegpu::getStoredShape(
+        type, tiling.batches, isLeft ? tiling.extentM : tiling.extentK);
+    LinearLayout held =
+        getLinearLayout(type).reshape({tiling.batches, matrix[0], matrix[1]});
     LinearLayout wanted =
-        isLeft ? LinearLayout::mmaOperandA(held.shape(), perWord, tiling.warpsM,
-                                           tiling.warpsN)
-               : LinearLayout::mmaOperandB(held.shape(), perWord, tiling.warpsM,
-                                           tiling.warpsN);
+        (isLeft ? LinearLayout::mmaOperandA(matrix, perWord, tiling.warpsM,
+                                            tiling.warpsN)
+                : LinearLayout::mmaOperandB(matrix, perWord, tiling.warpsM,
+                                            tiling.warpsN))
+            .repeat(tiling.batches, tiling.warpsB);
     if (held != wanted)
       fail(op, "expected " + Twine(isLeft ? "lhs" : "rhs") +
-                   " in the layout of the instruction, " + wanted.str() +
-                   ", found " + held.str());
+                   " in the layout of the instruction, " +
+                   wanted.reshape(type.getShape()).str() + ", found " +
+                   getLinearLayout(type).str());
     return operand;
   }
 
   // The coordinates (across, k) as elements of the buffer, and their offsets.
   layout::SharedLayout shared = layoutOf(buffer);
+  int64_t batchElements =
+      buffer.getRows() / tiling.batches * buffer.getColumns();
   bool kAlongRows = isLeft != transposed;
   auto offsets = [&](ArrayRef<std::pair<int64_t, int64_t>> places) {
     SmallVector<uint64_t> elements;
@@ -154,9 +163,17 @@ KernelEmitter::MMAOperand KernelEmitter::planOperand(Value value, Value slot,
                            : std::pair<int64_t, int64_t>(first * i, 0));
     return offsets(places);
   };
-  SmallVector<std::pair<int64_t, int64_t>> warpPlaces;
-  for (const Basis &basis : tiling.warps)
-    warpPlaces.push_back({isLeft ? basis[0] : basis[1], 0});
+  SmallVector<uint64_t> warpElements, batchSteps;
+  for (const Basis &basis : tiling.warps) {
+    int64_t own = isLeft ? basis[1] : basis[2];
+    warpElements.push_back(
+        static_cast<uint64_t>(basis[0] * batchElements +
+                              own * (kAlongRows ? buffer.getColumns() : 1)));
+  }
+  for (unsigned i = 1; i < tiling.countB; i *= 2)
+    batchSteps.push_back(static_cast<uint64_t>(i * batchElements));
+  BitMap warpOffsets = offsetsOf(shared, warpElements);
+  OffsetPart alongB{"bi", offsetsOf(shared, batchSteps)};
   OffsetPart alongK{"kk", steps(k, tiling.countK, /*isK=*/true)};
 
   bool byMatrix = kAlongRows || bytes == 2;
@@ -179,7 +196,7 @@ KernelEmitter::MMAOperand KernelEmitter::planOperand(Value value, Value slot,
     OffsetPart step{isLeft ? "mi" : "ni",
                     steps(across, operand.countAcross, /*isK=*/false)};
     operand.address = std::make_shared<SharedAddress>(
-        planAddress(offsets(lanes), offsets(warpPlaces), {alongK, step},
+        planAddress(offsets(lanes), warpOffsets, {alongB, alongK, step},
                     bufferName(value) + "_lane"));
   } else {
     operand.kind = MMAOperand::Kind::Elements;
@@ -194,9 +211,9 @@ KernelEmitter::MMAOperand KernelEmitter::planOperand(Value value, Value slot,
     words.push_back({0, halfK});
     OffsetPart word{"word", offsets(words)};
     OffsetPart byte{"e", steps(1, perWord, /*isK=*/true)};
-    operand.address = std::make_shared<SharedAddress>(
-        planAddress(offsets(lanes), offsets(warpPlaces),
-                    {alongK, step, word, byte}, bufferName(value) + "_lane"));
+    operand.address = std::make_shared<SharedAddress>(planAddress(
+        offsets(lanes), warpOffsets, {alongB, alongK, step, word, byte},
+        bufferName(value) + "_lane"));
   }
   operand.base = bufferBase(value, slot, *operand.address);
   return operand;
@@ -220,9 +237,13 @@ void KernelEmitter::loadOperand(const MMAOperand &operand,
   };
   switch (operand.kind) {
   case MMAOperand::Kind::Registers: {
-    // Words lie by instruction, then k, then across.
+    // Words lie by instruction, then k, then across, then product.
+    std::string across = index.str();
+    if (tiling.countB > 1)
+      across =
+          "(bi * " + std::to_string(operand.countAcross) + " + " + across + ")";
     std::string place = operand.fragment.name + "[" + std::to_string(words) +
-                        " * (" + index.str() + " * " +
+                        " * (" + across + " * " +
                         std::to_string(tiling.countK) + " + kk) + word]";
     if (operand.type == CType::F32)
       place = "__float_as_uint(" + place + ")";
@@ -281,32 +302,33 @@ void KernelEmitter::loadOperand(const MMAOperand &operand,
 void KernelEmitter::emitMMA(tilegpu::MMAOp op) {
   comment(op);
   RankedTensorType accType = op.getAcc().getType();
-  LinearLayout layout = lastTwoAxes(getLinearLayout(accType));
-  auto warps = warpsOf(layout);
-  if (!warps)
-    return fail(op, "expected an accumulator in the layout of mma, found " +
-                        Twine(layout.str()));
+  auto [batches, m, n] =
+      tilegpu::getMatrixShape(accType, static_cast<int64_t>(op.getBatch()),
+                              static_cast<int64_t>(op.getRowAxes()));
+  LinearLayout layout = getLinearLayout(accType).reshape({batches, m, n});
   Tiling tiling;
-  tiling.warpsM = warps->first;
-  tiling.warpsN = warps->second;
+  if (!tiling.findWarps(layout))
+    return fail(op, "expected an accumulator in the layout of mma, found " +
+                        Twine(getLinearLayout(accType).str()));
+  tiling.batches = batches;
+  tiling.countB =
+      static_cast<unsigned>(std::max<int64_t>(batches / tiling.warpsB, 1));
   tiling.warps.assign(layout.bases(InDim::Warp).begin(),
                       layout.bases(InDim::Warp).end());
   tiling.instructionK = static_cast<unsigned>(op.getInstructionK());
-  auto extentK = [&] {
-    if (auto buffer = dyn_cast<BufferType>(op.getLhs().getType()))
-      return op.getLhsTransposed() ? buffer.getRows() : buffer.getColumns();
-    return cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
-  }();
-  int64_t tileM = layout.shape()[0] / tiling.warpsM,
-          tileN = layout.shape()[1] / tiling.warpsN;
+  auto [lhsRows, lhsColumns] =
+      tilegpu::getStoredShape(op.getLhs().getType(), batches, m);
+  int64_t extentK = op.getLhsTransposed() ? lhsRows : lhsColumns;
+  tiling.extentM = m;
+  tiling.extentK = extentK;
+  int64_t tileM = m / tiling.warpsM, tileN = n / tiling.warpsN;
   tiling.countM = static_cast<unsigned>(std::max<int64_t>(tileM, 16) / 16);
   tiling.countN = static_cast<unsigned>(std::max<int64_t>(tileN, 8) / 8);
   tiling.countK = static_cast<unsigned>(extentK / tiling.instructionK);
-  if (layout.shape()[0] < 16 || layout.shape()[1] < 8 || tiling.countK == 0)
+  if (m < 16 || n < 8 || tiling.countK == 0)
     return fail(op, "expected at least one instruction m16n8k" +
                         Twine(tiling.instructionK) + ", found a product of " +
-                        Twine(layout.shape()[0]) + " x " +
-                        Twine(layout.shape()[1]) + " x " + Twine(extentK));
+                        Twine(m) + " x " + Twine(n) + " x " + Twine(extentK));
 
   Fragment acc = accumulator(op.getAcc(), op, op.getResult());
   comment(op);
@@ -321,6 +343,10 @@ void KernelEmitter::emitMMA(tilegpu::MMAOp op) {
   bool isTF32 = a.type == CType::F32;
   bool threeTimes = op.getPrecision() == tile::Precision::TF32x3;
 
+  if (tiling.countB > 1) {
+    out.raw("#pragma unroll");
+    out.open("for (int bi = 0; bi < " + Twine(tiling.countB) + "; ++bi)");
+  }
   out.raw("#pragma unroll");
   out.open("for (int kk = 0; kk < " + Twine(tiling.countK) + "; ++kk)");
   declareOperand(a, tiling);
@@ -343,9 +369,13 @@ void KernelEmitter::emitMMA(tilegpu::MMAOp op) {
   out.raw("#pragma unroll");
   out.open("for (int ni = 0; ni < " + Twine(tiling.countN) + "; ++ni)",
            /*optional=*/true);
+  std::string rows = tiling.countB > 1
+                         ? "(bi * " + std::to_string(tiling.countM) + " + mi)"
+                         : std::string("mi");
   auto product = [&](StringRef lhs, StringRef rhs) {
-    out.line(name + "(" + acc.name + " + 4 * (mi * " + Twine(tiling.countN) +
-             " + ni), " + lhs + " + 4 * mi, " + rhs + " + 2 * ni);");
+    out.line(name + "(" + acc.name + " + 4 * (" + rows + " * " +
+             Twine(tiling.countN) + " + ni), " + lhs + " + 4 * mi, " + rhs +
+             " + 2 * ni);");
   };
   if (threeTimes) {
     // The small products first.
@@ -356,6 +386,8 @@ void KernelEmitter::emitMMA(tilegpu::MMAOp op) {
   out.close();
   out.close();
   out.close();
+  if (tiling.countB > 1)
+    out.close();
   fragments.insert({op.getResult(), acc});
 }
 

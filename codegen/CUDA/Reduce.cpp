@@ -171,12 +171,9 @@ void KernelEmitter::exchangeParts(
   auto index = [](const RegisterLoop &loop) -> std::string {
     return loop.hasVariable ? "r" : "0";
   };
-  std::optional<Expr> writes =
-      bitsAreZero("lane", lanes | bits.copies[1], layout::lanesPerWarp - 1);
-  if (std::optional<Expr> one =
-          bitsAreZero("warp", bits.copies[2], from.size(InDim::Warp) - 1))
-    writes = writes ? binary(*writes, "&&", *one, Prec::LogicalAnd, CType::Bool)
-                    : *one;
+  std::optional<Expr> writes = both(
+      bitsAreZero("lane", lanes | bits.copies[1], layout::lanesPerWarp - 1),
+      bitsAreZero("warp", bits.copies[2], from.size(InDim::Warp) - 1));
   Expr number = textOf(gatherBits(warps, from.numBits(InDim::Warp)), "warp");
   if (writes)
     out.open("if (" + writes->text + ")", /*optional=*/true);
@@ -253,11 +250,9 @@ void KernelEmitter::emitReduce(tile::ReduceOp op) {
   if (isScalar) {
     out.line(spelling(ctype) + " " + name + " = " + start.text + ";");
   } else {
-    bool isZero = start.text == "0" || start.text == "0.0f" ||
-                  start.text == "0.0" || start.text == "false";
     out.line(spelling(ctype) + " " + name + "[" + Twine(count) + "]" +
-             (isZero ? " = {};" : ";"));
-    if (!isZero)
+             (isZero(start) ? " = {};" : ";"));
+    if (!isZero(start))
       out.line("fill(" + name + ", " + start.text + ");");
   }
   auto accumulate = [&](const Expr &into, const Expr &value) {

@@ -66,9 +66,7 @@ void KernelEmitter::emitArgReduce(tile::ArgReduceOp op) {
              if (isCut) {
                Expr inside = binary(lane, "<", scalar(op.getValid()),
                                     Prec::Relational, CType::Bool);
-               condition = condition ? binary(*condition, "&&", inside,
-                                              Prec::LogicalAnd, CType::Bool)
-                                     : inside;
+               condition = both(condition, inside);
              }
              std::string index = textOf(loop.reg.then(kept), "r").text;
              Expr value = isNarrow ? widen(elements.front())

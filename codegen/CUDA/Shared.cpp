@@ -93,17 +93,21 @@ std::string KernelEmitter::bufferBase(Value buffer, Value slot,
   }
   usesShared = true;
   auto offset = static_cast<int64_t>(*alloc.getOffset());
+  int64_t bytes = alloc.getType().getSlotBytes();
+  // A slot whose number is known is part of the offset.
+  std::optional<int64_t> known =
+      slot ? getConstantIntValue(slot) : std::optional<int64_t>(0);
+  if (known)
+    offset += *known * bytes;
   Expr base = Expr::atom("shared_base", CType::I32);
   if (offset)
     base = binary(base, "+", intLiteral(offset, CType::I32), Prec::Additive,
                   CType::I32);
-  int64_t bytes = alloc.getType().getSlotBytes();
-  Expr number =
-      slot ? cast(scalar(slot), CType::I32) : intLiteral(0, CType::I32);
-  if (number.text != "0" && alloc.getType().getSlots() > 1)
+  if (!known && alloc.getType().getSlots() > 1)
     base = binary(base, "+",
-                  binary(number, "*", intLiteral(bytes, CType::I32),
-                         Prec::Multiplicative, CType::I32),
+                  binary(cast(scalar(slot), CType::I32), "*",
+                         intLiteral(bytes, CType::I32), Prec::Multiplicative,
+                         CType::I32),
                   Prec::Additive, CType::I32);
   // Nothing is to be flipped in what the thread adds, so it can be added once.
   if (address.flipped.empty() && address.thread.text != "0") {

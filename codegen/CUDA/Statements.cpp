@@ -54,14 +54,8 @@ void KernelEmitter::emitOp(Operation *op) {
       .Case([&](tile::ScatterAddOp scatter) { emitScatterAdd(scatter); })
       .Case([&](tile::AtomicAddOp add) { emitAtomicAdd(add); })
       .Case([&](tile::InBoundsOp test) { emitInBounds(test); })
-      .Case([&](tile::AssertOp assertion) {
-        assertion.emitWarning("assertions are not checked on this target; "
-                              "'--target cpu' checks them");
-      })
-      .Case([&](tile::PrintOp print) {
-        fail(print, "print is not available on this target; use '--target "
-                    "cpu', or remove it");
-      })
+      .Case([&](tile::AssertOp assertion) { emitAssert(assertion); })
+      .Case([&](tile::PrintOp print) { emitPrint(print); })
       .Case<tilegpu::AllocOp>([&](auto) {})
       .Case([&](tilegpu::AsyncCopyOp copy) { emitAsyncCopy(copy); })
       .Case<tilegpu::CommitOp>([&](auto) { out.line("copy_async_commit();"); })
@@ -220,9 +214,7 @@ void KernelEmitter::emitFor(scf::ForOp loop) {
     }
     if (known == fragments.end() && !init.hasOneUse() && !isCheap(init))
       materialize(init, loop);
-    Fragment fragment = declareFragment(argument, "carried");
-    assignFragment(fragment, init, loop);
-    fragments.insert({argument, fragment});
+    fragments.insert({argument, declareCopy(argument, "carried", init, loop)});
   }
 
   CType type = typeOf(loop.getInductionVar());

@@ -43,6 +43,17 @@ Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Prec prec,
   return {(lhs + " " + op + " " + rhs).str(), prec, type};
 }
 
+bool isZero(const Expr &a) {
+  return llvm::is_contained({"0", "0ll", "0.0f", "0.0", "false"}, a.text);
+}
+
+std::optional<Expr> both(const std::optional<Expr> &a,
+                         const std::optional<Expr> &b) {
+  if (!a || !b)
+    return a ? a : b;
+  return binary(*a, "&&", *b, Prec::LogicalAnd, CType::Bool);
+}
+
 Expr unary(llvm::StringRef op, const Expr &a, CType type) {
   // "- -x" must not become "--x".
   bool needed = a.prec < Prec::Unary || a.text.front() == op.back();

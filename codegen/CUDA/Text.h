@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ struct Expr {
 /// `a op b`, of `type`.
 Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Prec prec,
             CType type);
+/// `a && b`; nothing holds always.
+std::optional<Expr> both(const std::optional<Expr> &a,
+                         const std::optional<Expr> &b);
 /// `op a`, of `type`.
 Expr unary(llvm::StringRef op, const Expr &a, CType type);
 /// `c ? a : b`.
@@ -70,6 +74,9 @@ Expr ternary(const Expr &c, const Expr &a, const Expr &b, CType type);
 Expr cast(const Expr &a, CType type);
 /// The text of `a` where an operator of `prec` takes it.
 std::string parenthesized(const Expr &a, Prec prec);
+
+/// Whether it is a literal of the value 0.
+bool isZero(const Expr &a);
 
 /// Literals. An integer of 64 bits has a suffix.
 Expr intLiteral(int64_t value, CType type);

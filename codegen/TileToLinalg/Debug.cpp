@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/TileToLinalg/KernelLowering.h"
+#include "dialects/Tile/IR/SourcePlace.h"
 
 using namespace mlir;
 
@@ -17,24 +18,10 @@ SiteTable::SiteTable(ModuleOp module) : module(module) {
     sites.assign(table.begin(), table.end());
 }
 
-/// The place in a source file a location leads to: of a call chain the place
-/// that was called, of a fused location the first that has one.
-static FileLineColLoc findFile(Location location) {
-  FileLineColLoc found;
-  location->walk([&](Location part) {
-    if (auto file = dyn_cast<FileLineColLoc>(part)) {
-      found = file;
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return found;
-}
-
 int64_t SiteTable::add(Operation *op, StringRef kind, StringRef text,
                        ValueRange values) {
   Builder b(module.getContext());
-  FileLineColLoc file = findFile(op->getLoc());
+  FileLineColLoc file = tile::findFile(op->getLoc());
   SmallVector<Attribute> types;
   for (Value value : values)
     types.push_back(TypeAttr::get(value.getType()));

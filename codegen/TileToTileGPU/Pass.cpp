@@ -196,6 +196,7 @@ struct ConvertTileToTileGPU
     tile::KernelOp kernel = getOperation();
     if (failed(verifyInput(kernel)))
       return signalPassFailure();
+    loopContractedAxes(kernel);
     int64_t warps = chooseWarps(kernel);
     chooseOrder(kernel);
     Anchors anchors;

@@ -24,8 +24,11 @@ def ConvertTileToTileGPU
        is a `tile.load` is copied to shared memory asynchronously and never is
        in registers; a computed left operand stays in registers where its warp
        has what the instruction wants; other operands are stored to shared
-       memory. A product without a free axis on one side (a matrix times a
-       vector) is bound by memory: it becomes multiplication and `tile.reduce`.
+       memory. Several free or contracted axes count as one, batch axes number
+       products of their own; operands that are large together are contracted
+       position by position in a loop over one of several axes. A product
+       without a free axis on one side (a matrix times a vector) is bound by
+       memory: it becomes multiplication and `tile.reduce`.
     3. **Layouts.** Products fix the layout of their accumulators, loads want
        coalesced accesses of 16 bytes; both spread along elementwise ops. What
        has no wish of its own (positions, constants, broadcasts, small loads)

@@ -1,16 +1,19 @@
 //===- Products.cpp - Operands of products go where they are read -*- C++ -===//
 //
-// See Products.h. A product of two matrices has one axis of each operand that
-// is free and one that is contracted; whatever else the language allows is
-// brought to that form or computed without tensor cores.
+// See Products.h. What the language contracts are tiles with any number of
+// free, contracted and batch axes. All extents are powers of two, so several
+// axes that lie side by side are as good as one: an operand becomes matrices by
+// the order in which its axes are stored, one matrix a position of the batch
+// axes. Only a product without a free axis on one side, a matrix times a
+// vector, is none of matrices.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/TileToTileGPU/Products.h"
 
-#include "codegen/CUDA/IntegerFacts.h"
 #include "codegen/TileToTileGPU/Views.h"
 #include "codegen/TileToTileGPU/Warps.h"
+#include "dialects/TileGPU/Analysis/IntegerFacts.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -32,10 +35,26 @@ struct Placed {
   bool transposed = false;
 };
 
-/// The role of an operand's axes.
+/// The role of an operand's axes. Batch and contracted axes are listed as the
+/// other operand lists them, free ones in the order of the result.
 struct Axes {
-  int64_t free, contracted;
-  ArrayRef<int64_t> batch;
+  SmallVector<int64_t> free, contracted, batch;
+};
+
+/// How an operand is stored.
+struct Storage {
+  /// Its axes from outermost to innermost.
+  SmallVector<int64_t> order;
+  BufferType type;
+  /// Whether the axes of the rows are the free ones.
+  bool freeIsContiguous = false;
+};
+
+/// A load that was copied to a buffer.
+struct Copy {
+  tile::LoadOp load;
+  SmallVector<int64_t> order;
+  Placed placed;
 };
 
 class ProductPlacer {
@@ -49,12 +68,14 @@ public:
 private:
   LogicalResult lower(DotOp dot);
   void expandToReduction(DotOp dot);
+  void orderContracted(DotOp dot, Axes &lhs, Axes &rhs);
   void widenFloat8(DotOp dot);
   bool fitsTensorCores(DotOp dot, int64_t m, int64_t n, int64_t k);
   Value accumulator(DotOp dot);
-  Placed place(OpOperand &operand, Axes axes, bool isLhs);
-  std::optional<Placed> copyLoad(OpOperand &operand, Axes axes, bool isLhs);
-  Placed storeToBuffer(OpOperand &operand, Axes axes, bool isLhs);
+  Placed place(OpOperand &operand, const Axes &axes, bool isLhs);
+  std::optional<Placed> copyLoad(OpOperand &operand, const Axes &axes,
+                                 bool isLhs);
+  Placed storeToBuffer(OpOperand &operand, const Axes &axes, bool isLhs);
   int64_t copyVector(tile::LoadOp load, int64_t contiguousDim);
   Value zeroIndex();
   void remark(Operation *op, StringRef name, const Twine &reason);
@@ -62,10 +83,10 @@ private:
   tile::KernelOp kernel;
   int64_t warps, arch;
   Anchors &anchors;
-  cuda::IntegerFacts facts;
+  tilegpu::IntegerFacts facts;
   IRRewriter b;
   /// Loads that have been copied to a buffer, and how.
-  DenseMap<std::pair<Operation *, int64_t>, Placed> copies;
+  SmallVector<Copy> copies;
   SmallVector<Operation *> replacedLoads;
 };
 
@@ -171,13 +192,30 @@ void ProductPlacer::widenFloat8(DotOp dot) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// The permutation that puts an operand's axes into the order of its buffer:
-/// batch, then rows, then columns, which are contiguous.
-static SmallVector<int64_t> storageOrder(Axes axes, bool freeIsContiguous) {
-  SmallVector<int64_t> order(axes.batch);
-  order.push_back(freeIsContiguous ? axes.contracted : axes.free);
-  order.push_back(freeIsContiguous ? axes.free : axes.contracted);
-  return order;
+/// The number of positions of some axes.
+static int64_t numPositions(RankedTensorType type, ArrayRef<int64_t> axes) {
+  int64_t positions = 1;
+  for (int64_t axis : axes)
+    positions *= type.getDimSize(axis);
+  return positions;
+}
+
+/// Batches, then the rows of each, then columns, which are contiguous.
+static Storage storageOf(RankedTensorType type, const Axes &axes,
+                         bool freeIsContiguous) {
+  ArrayRef<int64_t> rows = axes.free, columns = axes.contracted;
+  if (freeIsContiguous)
+    std::swap(rows, columns);
+  Storage storage;
+  storage.freeIsContiguous = freeIsContiguous;
+  storage.order = axes.batch;
+  llvm::append_range(storage.order, rows);
+  llvm::append_range(storage.order, columns);
+  storage.type = BufferType::forTile(
+      {numPositions(type, axes.batch) * numPositions(type, rows),
+       numPositions(type, columns)},
+      type.getElementType());
+  return storage;
 }
 
 /// lhs is M x K and rhs K x N: whether the storage is the other way around.
@@ -208,8 +246,8 @@ int64_t ProductPlacer::copyVector(tile::LoadOp load, int64_t contiguousDim) {
 
 /// An operand that is a load and nothing else is copied to shared memory as it
 /// is, the axis along which memory is contiguous in the rows.
-std::optional<Placed> ProductPlacer::copyLoad(OpOperand &operand, Axes axes,
-                                              bool isLhs) {
+std::optional<Placed> ProductPlacer::copyLoad(OpOperand &operand,
+                                              const Axes &axes, bool isLhs) {
   auto load = operand.get().getDefiningOp<tile::LoadOp>();
   if (!load || load.getPad() != tile::Pad::Zero)
     return std::nullopt;
@@ -218,12 +256,13 @@ std::optional<Placed> ProductPlacer::copyLoad(OpOperand &operand, Axes axes,
     return std::nullopt;
   int64_t unit = ViewOrigin::of(load.getView()).unitDim();
   bool freeIsContiguous =
-      unit >= 0 ? load.getDims()[axes.free] == unit : !isLhs;
-  SmallVector<int64_t> order = storageOrder(axes, freeIsContiguous);
+      unit >= 0 ? load.getDims()[axes.free.back()] == unit : !isLhs;
+  Storage storage = storageOf(load.getType(), axes, freeIsContiguous);
+  ArrayRef<int64_t> order = storage.order;
   SmallVector<int64_t> shape = permuted(load.getType().getShape(), order);
-  auto type = BufferType::forTile(shape, load.getType().getElementType());
+  BufferType type = storage.type;
   int64_t vector = copyVector(load, load.getDims()[order.back()]);
-  vector = std::min(vector, type.getColumns() * type.getElementBytes());
+  vector = std::min(vector, shape.back() * type.getElementBytes());
   if (vector < 16 && type.getColumns() * type.getElementBytes() >= 16)
     remark(load, "narrow-copy",
            "copies " + Twine(vector) +
@@ -233,12 +272,13 @@ std::optional<Placed> ProductPlacer::copyLoad(OpOperand &operand, Axes axes,
                "at multiples of 16 bytes");
 
   // A product that has another role for the axes may want another order.
-  auto key = std::make_pair(load.getOperation(), order.back());
-  if (auto found = copies.find(key); found != copies.end()) {
-    Placed placed = found->second;
-    placed.transposed = isTransposed(isLhs, freeIsContiguous);
-    return placed;
-  }
+  for (const Copy &copy : copies)
+    if (copy.load == load && copy.order == order &&
+        copy.placed.value.getType() == type) {
+      Placed placed = copy.placed;
+      placed.transposed = isTransposed(isLhs, freeIsContiguous);
+      return placed;
+    }
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(load);
   Location loc = load.getLoc();
@@ -257,17 +297,19 @@ std::optional<Placed> ProductPlacer::copyLoad(OpOperand &operand, Axes axes,
                                permuted(load.getDims(), order), vector, shape);
   tilegpu::CommitOp::create(b, loc);
   tilegpu::WaitOp::create(b, loc, 0);
-  copies[key] = placed;
+  copies.push_back({load, storage.order, placed});
   replacedLoads.push_back(load);
   return placed;
 }
 
 /// Any other operand is written to shared memory from registers.
-Placed ProductPlacer::storeToBuffer(OpOperand &operand, Axes axes, bool isLhs) {
+Placed ProductPlacer::storeToBuffer(OpOperand &operand, const Axes &axes,
+                                    bool isLhs) {
   Location loc = operand.getOwner()->getLoc();
   auto type = cast<RankedTensorType>(operand.get().getType());
-  bool freeIsContiguous = axes.free == type.getRank() - 1;
-  SmallVector<int64_t> order = storageOrder(axes, freeIsContiguous);
+  bool freeIsContiguous = axes.free.back() == type.getRank() - 1;
+  Storage storage = storageOf(type, axes, freeIsContiguous);
+  ArrayRef<int64_t> order = storage.order;
   Value value = operand.get();
   SmallVector<int64_t> shape = permuted(type.getShape(), order);
   if (!llvm::is_sorted(order)) {
@@ -278,17 +320,16 @@ Placed ProductPlacer::storeToBuffer(OpOperand &operand, Axes axes, bool isLhs) {
         b, loc, RankedTensorType::get(shape, type.getElementType()), value,
         ValueRange(), dims);
   }
-  auto bufferType = BufferType::forTile(shape, type.getElementType());
   Placed placed;
   placed.value = tilegpu::AllocOp::create(
-      b, loc, bufferType, b.getStringAttr("operand"), IntegerAttr());
+      b, loc, storage.type, b.getStringAttr("operand"), IntegerAttr());
   placed.slot = zeroIndex();
   placed.transposed = isTransposed(isLhs, freeIsContiguous);
   tilegpu::LocalStoreOp::create(b, loc, value, placed.value, placed.slot);
   return placed;
 }
 
-Placed ProductPlacer::place(OpOperand &operand, Axes axes, bool isLhs) {
+Placed ProductPlacer::place(OpOperand &operand, const Axes &axes, bool isLhs) {
   if (std::optional<Placed> placed = copyLoad(operand, axes, isLhs))
     return *placed;
   return storeToBuffer(operand, axes, isLhs);
@@ -319,12 +360,6 @@ bool ProductPlacer::fitsTensorCores(DotOp dot, int64_t m, int64_t n,
   }
   if (isFloat8(element) != isFloat8(other))
     return false;
-  for (int64_t axis : dot.getLhsBatch())
-    if (dot.getLhs().getType().getDimSize(axis) != 1) {
-      remark(dot, "no-tensor-cores",
-             "batch axes of a product on tensor cores have a tile of 1");
-      return false;
-    }
   int64_t instructionK = 256 / element.getIntOrFloatBitWidth();
   if (m % 16 == 0 && n % 8 == 0 && k % instructionK == 0)
     return true;
@@ -341,59 +376,71 @@ Value ProductPlacer::accumulator(DotOp dot) {
   return zeros(b, dot.getLoc(), dot.getType());
 }
 
-/// Rows of 4 to 8 threads by 8 to 4 threads, up to 8 x 8 results each.
-static LinearLayout fmaLayout(ArrayRef<int64_t> shape, WarpGrid grid) {
-  unsigned rank = shape.size();
-  SmallVector<unsigned> size(rank, 1), threads(rank, 1), warpsOf(rank, 1),
-      order;
-  auto along = [&](unsigned axis, unsigned lanes, unsigned numWarps) {
-    int64_t each = shape[axis] / (int64_t(lanes) * numWarps);
-    return static_cast<unsigned>(std::clamp<int64_t>(each, 1, 4));
+/// A warp has 4 rows of 8 threads, each with up to 4 x 4 neighboring results.
+static LinearLayout fmaLayout(int64_t m, int64_t n, WarpGrid grid) {
+  auto each = [](int64_t extent, unsigned threads) {
+    return static_cast<unsigned>(
+        std::clamp<int64_t>(extent / threads, int64_t(1), int64_t(4)));
   };
-  unsigned row = rank - 2, column = rank - 1;
-  threads[row] = 4;
-  threads[column] = 8;
-  warpsOf[row] = grid.m;
-  warpsOf[column] = grid.n;
-  size[row] = along(row, 4, grid.m);
-  size[column] = along(column, 8, grid.n);
-  for (unsigned i = rank; i-- > 0;)
-    order.push_back(i);
-  return LinearLayout::blocked(shape, size, threads, warpsOf, order);
+  return LinearLayout::blocked({m, n},
+                               {each(m, 4 * grid.m), each(n, 8 * grid.n)},
+                               {4, 8}, {grid.m, grid.n}, {1, 0});
+}
+
+/// Of the axes that both operands contract, the innermost should be one along
+/// which memory is contiguous, so that copies move several elements at a time.
+void ProductPlacer::orderContracted(DotOp dot, Axes &lhs, Axes &rhs) {
+  auto isContiguous = [](Value operand, int64_t axis) {
+    auto load = operand.getDefiningOp<tile::LoadOp>();
+    return load &&
+           load.getDims()[axis] == ViewOrigin::of(load.getView()).unitDim();
+  };
+  size_t last = lhs.contracted.size() - 1;
+  for (size_t i = 0; i < last; ++i)
+    if (isContiguous(dot.getLhs(), lhs.contracted[i]) ||
+        (isContiguous(dot.getRhs(), rhs.contracted[i]) &&
+         !isContiguous(dot.getLhs(), lhs.contracted[last]))) {
+      std::swap(lhs.contracted[i], lhs.contracted[last]);
+      std::swap(rhs.contracted[i], rhs.contracted[last]);
+    }
 }
 
 LogicalResult ProductPlacer::lower(DotOp dot) {
   b.setInsertionPoint(dot);
-  SmallVector<int64_t> lhsFree = dot.getLhsFree(), rhsFree = dot.getRhsFree();
-  if (lhsFree.size() != 1 || rhsFree.size() != 1 ||
-      dot.getLhsContract().size() != 1) {
+  Axes lhsAxes{dot.getLhsFree(), SmallVector<int64_t>(dot.getLhsContract()),
+               SmallVector<int64_t>(dot.getLhsBatch())};
+  Axes rhsAxes{dot.getRhsFree(), SmallVector<int64_t>(dot.getRhsContract()),
+               SmallVector<int64_t>(dot.getRhsBatch())};
+  if (lhsAxes.free.empty() || rhsAxes.free.empty()) {
     remark(dot, "no-tensor-cores",
-           "expected one free axis of each operand and one contracted, found " +
-               Twine(lhsFree.size()) + ", " + Twine(rhsFree.size()) + " and " +
-               Twine(dot.getLhsContract().size()));
+           "a product with a vector takes no time beyond reading its operands");
     expandToReduction(dot);
     return success();
   }
+  orderContracted(dot, lhsAxes, rhsAxes);
   RankedTensorType type = dot.getType();
-  int64_t m = type.getDimSize(type.getRank() - 2);
-  int64_t n = type.getDimSize(type.getRank() - 1);
-  int64_t k = dot.getLhs().getType().getDimSize(dot.getLhsContract()[0]);
+  auto batchAxes = static_cast<int64_t>(lhsAxes.batch.size());
+  auto rowAxes = static_cast<int64_t>(lhsAxes.free.size());
+  auto [batches, m, n] = tilegpu::getMatrixShape(type, batchAxes, rowAxes);
+  int64_t k = numPositions(dot.getLhs().getType(), lhsAxes.contracted);
   Type element = dot.getLhs().getType().getElementType();
   if (arch < 89 && isa<Float8E4M3FNType, Float8E5M2Type>(element)) {
     widenFloat8(dot);
     element = b.getF16Type();
   }
   bool useTensorCores = fitsTensorCores(dot, m, n, k);
-  WarpGrid grid = chooseWarpGrid(dot, warps, m, n);
-  Axes lhsAxes{lhsFree[0], dot.getLhsContract()[0], dot.getLhsBatch()};
-  Axes rhsAxes{rhsFree[0], dot.getRhsContract()[0], dot.getRhsBatch()};
+  WarpGrid grid = chooseWarpGrid(dot, warps);
+  auto inTile = [&](const LinearLayout &matrix, ArrayRef<int64_t> shape) {
+    return matrix.repeat(batches, grid.batch).reshape(shape);
+  };
 
   // A left operand that is computed stays where it is if all its rows are in
   // one warp, as the weights of attention are.
+  RankedTensorType lhsType = dot.getLhs().getType();
   unsigned kWidth = std::max(1u, 32 / element.getIntOrFloatBitWidth());
   bool isComputed = !dot.getLhs().getDefiningOp<tile::LoadOp>();
   bool inRegisters = useTensorCores && isComputed && grid.n == 1 &&
-                     type.getRank() == 2 && lhsAxes.free == 0;
+                     llvm::is_sorted(storageOf(lhsType, lhsAxes, false).order);
   Placed lhs = inRegisters ? Placed{dot.getLhs(), Value(), false}
                            : place(dot.getLhsMutable(), lhsAxes, true);
   Placed rhs = place(dot.getRhsMutable(), rhsAxes, false);
@@ -403,24 +450,25 @@ LogicalResult ProductPlacer::lower(DotOp dot) {
   if (useTensorCores) {
     auto mma = tilegpu::MMAOp::create(
         b, dot.getLoc(), type, acc, lhs.value, lhs.slot, rhs.value, rhs.slot,
-        dot.getPrecision(), lhs.transposed, rhs.transposed,
+        dot.getPrecision(), batchAxes, rowAxes, lhs.transposed, rhs.transposed,
         dot.getLhsUnsigned(), dot.getRhsUnsigned());
-    LinearLayout layout = LinearLayout::mmaAccumulator({m, n}, grid.m, grid.n);
-    while (layout.rank() < static_cast<unsigned>(type.getRank()))
-      layout = layout.expandDims(0);
-    anchors.results.try_emplace(mma.getResult(), layout);
+    anchors.results.try_emplace(
+        mma.getResult(),
+        inTile(LinearLayout::mmaAccumulator({m, n}, grid.m, grid.n),
+               type.getShape()));
     if (inRegisters)
       anchors.operands.try_emplace(
           &mma.getLhsMutable(),
-          LinearLayout::mmaOperandA({m, k}, kWidth, grid.m, grid.n));
+          inTile(LinearLayout::mmaOperandA({m, k}, kWidth, grid.m, grid.n),
+                 lhsType.getShape()));
     product = mma;
   } else {
     auto fma = tilegpu::FMADotOp::create(
         b, dot.getLoc(), type, acc, lhs.value, lhs.slot, rhs.value, rhs.slot,
-        dot.getLhsBatch().size(), lhs.transposed, rhs.transposed,
+        batchAxes, rowAxes, lhs.transposed, rhs.transposed,
         dot.getLhsUnsigned(), dot.getRhsUnsigned());
     anchors.results.try_emplace(fma.getResult(),
-                                fmaLayout(type.getShape(), grid));
+                                inTile(fmaLayout(m, n, grid), type.getShape()));
     product = fma;
   }
   b.replaceOp(dot, product->getResults());

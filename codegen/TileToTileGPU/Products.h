@@ -21,6 +21,10 @@ struct Anchors {
   llvm::DenseMap<mlir::OpOperand *, layout::LinearLayout> operands;
 };
 
+/// Makes loops over contracted axes of products whose operands are too large to
+/// be in shared memory as a whole.
+void loopContractedAxes(mlir::tile::KernelOp kernel);
+
 /// Replaces all tile.dot of `kernel`. `arch` is the compute capability times
 /// ten.
 mlir::LogicalResult placeProducts(mlir::tile::KernelOp kernel, int64_t warps,

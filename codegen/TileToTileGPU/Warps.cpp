@@ -122,14 +122,16 @@ int64_t tilec::chooseWarps(tile::KernelOp kernel) {
 /// Whether the rows of the product are reduced, or it is an operand of another
 /// product: looks through what keeps the tile's elements where they are.
 static bool wantsWholeRows(tile::DotOp dot) {
-  int64_t column = dot.getType().getRank() - 1;
+  int64_t firstColumn =
+      dot.getType().getRank() - static_cast<int64_t>(dot.getRhsFree().size());
   llvm::SetVector<Value> work;
   work.insert(dot.getResult());
   for (unsigned i = 0; i < work.size(); ++i) {
     for (OpOperand &use : work[i].getUses()) {
       Operation *user = use.getOwner();
       if (auto reduce = dyn_cast<tile::ReduceOp>(user)) {
-        if (llvm::is_contained(reduce.getAxes(), column))
+        if (llvm::any_of(reduce.getAxes(),
+                         [&](int64_t axis) { return axis >= firstColumn; }))
           return true;
       } else if (auto other = dyn_cast<tile::DotOp>(user)) {
         if (other.getLhs() == work[i])
@@ -147,15 +149,18 @@ static bool wantsWholeRows(tile::DotOp dot) {
   return false;
 }
 
-WarpGrid tilec::chooseWarpGrid(tile::DotOp dot, int64_t warps, int64_t m,
-                               int64_t n) {
+WarpGrid tilec::chooseWarpGrid(tile::DotOp dot, int64_t warps) {
+  auto [batches, m, n] = tilegpu::getMatrixShape(
+      dot.getType(), static_cast<int64_t>(dot.getLhsBatch().size()),
+      static_cast<int64_t>(dot.getLhsFree().size()));
   auto most = static_cast<unsigned>(std::max<int64_t>(1, m / 16));
-  auto all = static_cast<unsigned>(warps);
+  auto batch = static_cast<unsigned>(std::min(batches, warps));
+  unsigned all = static_cast<unsigned>(warps) / batch;
   if (wantsWholeRows(dot) || followsAnother(dot)) {
     unsigned along = std::min(most, all);
-    return {along, all / along};
+    return {batch, along, all / along};
   }
-  WarpGrid best{1, all};
+  WarpGrid best{batch, 1, all};
   int64_t bestCost = INT64_MAX;
   for (unsigned along = 1; along <= all; along *= 2) {
     // Elements of both operands that one warp reads for one k; a split finer
@@ -165,7 +170,7 @@ WarpGrid tilec::chooseWarpGrid(tile::DotOp dot, int64_t warps, int64_t m,
     int64_t cost = rows + columns + (along > most ? 1 << 20 : 0);
     if (cost < bestCost) {
       bestCost = cost;
-      best = {along, all / along};
+      best = {batch, along, all / along};
     }
   }
   return best;

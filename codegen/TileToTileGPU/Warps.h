@@ -11,10 +11,12 @@
 //     want two to eight vectors a thread, since the exchange between threads
 //     costs the same however many; others want one.
 //
-// A product's warps form a grid over its result. Where its rows are reduced or
-// feed another product, all of a row should be in one warp: all warps lie along
-// M. Otherwise the grid is as square as possible in elements, so that operands
-// are read the fewest times.
+// A product's warps form a grid over its result. Products that a tile has
+// several of (batch axes) are shared out first, since a warp then reads nothing
+// that another does. Where rows are reduced or feed another product, all of a
+// row should be in one warp: all warps that are left lie along M. Otherwise the
+// grid is as square as possible in elements, so that operands are read the
+// fewest times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,13 +32,11 @@ int64_t chooseWarps(mlir::tile::KernelOp kernel);
 
 /// How the warps lie over the result of a product.
 struct WarpGrid {
-  unsigned m = 1, n = 1;
+  unsigned batch = 1, m = 1, n = 1;
 };
 
-/// The grid of `warps` warps for `dot`, whose result has the last two extents
-/// `m` and `n`.
-WarpGrid chooseWarpGrid(mlir::tile::DotOp dot, int64_t warps, int64_t m,
-                        int64_t n);
+/// The grid of `warps` warps for `dot`, which has free axes on both sides.
+WarpGrid chooseWarpGrid(mlir::tile::DotOp dot, int64_t warps);
 
 } // namespace tilec
 

@@ -99,9 +99,7 @@ tilec::buildTileModule(Program &program, typed::Kernel &kernel,
     return nullptr;
   LoweringOptions lowering;
   lowering.dims = specialization.extents;
-  // Code for GPUs has nowhere to report to.
-  lowering.reportDivisionByZero =
-      options.checked && !gpuLimitsOf(options.target);
+  lowering.reportDivisionByZero = options.checked;
   lowering.unitStride.assign(specialization.unitStride.begin(),
                              specialization.unitStride.end());
   return lowerKernel(kernel, lowering, context, program.sources);
@@ -252,7 +250,7 @@ bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
                         const BoundLaunch &launch, unsigned threads) const {
   if (writesNothing(kernel, launch))
     return true;
-  cpu::ReportSink reports;
+  ReportSink reports;
   cpu::RunOptions options;
   options.threads = threads;
   if (llvm::Error error =
@@ -260,21 +258,5 @@ bool CpuExecutable::run(Program &program, const typed::Kernel &kernel,
     program.diags.error(kernel.range, llvm::toString(std::move(error)));
     return false;
   }
-  bool good = true;
-  for (const cpu::Report &report : reports.reports()) {
-    const cpu::Site &site = report.site;
-    Diagnostic &error = program.diags.error(
-        findWord(program.sources, site.file, site.line, site.column),
-        report.message());
-    if (site.kind == cpu::SiteKind::OutOfRange)
-      error.remedy("guard the access with 'where', or correct the index; such "
-                   "reads give 0");
-    else if (site.text == "division by zero")
-      error.remedy("guard it with 'where', or correct the divisor; such "
-                   "divisions give 0");
-    else
-      error.remedy("the arguments do not meet this assert of the program");
-    good = false;
-  }
-  return good;
+  return !reportFailures(program, reports);
 }

@@ -112,3 +112,21 @@ DiagnosticBridge::DiagnosticBridge(mlir::MLIRContext &context, Program &program,
 DiagnosticBridge::~DiagnosticBridge() {
   context.getDiagEngine().eraseHandler(handler);
 }
+
+bool tilec::reportFailures(Program &program, const ReportSink &reports) {
+  for (const Report &report : reports.reports()) {
+    const Site &site = report.site;
+    Diagnostic &error = program.diags.error(
+        findWord(program.sources, site.file, site.line, site.column),
+        report.message());
+    if (site.kind == SiteKind::OutOfRange)
+      error.remedy("guard the access with 'where', or correct the index; such "
+                   "reads give 0");
+    else if (site.text == "division by zero")
+      error.remedy("guard it with 'where', or correct the divisor; such "
+                   "divisions give 0");
+    else
+      error.remedy("the arguments do not meet this assert of the program");
+  }
+  return !reports.empty();
+}

@@ -4,6 +4,7 @@
 // took from the source. While a bridge lives, such messages become diagnostics
 // of the program, with its source lines: errors, warnings, and the remarks that
 // were asked for. A note that begins with "help: " is the message's remedy.
+// What a running kernel reports becomes a diagnostic here, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #define TILEC_COMPILER_DIAGNOSTICBRIDGE_H
 
 #include "lib/Compiler/Program.h"
+#include "lib/Runtime/Reports.h"
 #include "mlir/IR/MLIRContext.h"
 
 namespace tilec {
@@ -34,6 +36,10 @@ private:
 /// `name`; invalid if there is no such place.
 SourceRange findWord(const SourceManager &sources, llvm::StringRef name,
                      unsigned line, unsigned column);
+
+/// Makes errors of what a run found: indices out of range, failed asserts. True
+/// if there are any.
+bool reportFailures(Program &program, const ReportSink &reports);
 
 } // namespace tilec
 

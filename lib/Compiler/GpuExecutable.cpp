@@ -144,13 +144,14 @@ llvm::Error GpuExecutable::copyOut(const typed::Kernel &kernel,
 
 bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
                         const BoundLaunch &launch) {
+  ReportSink reports;
   auto attempt = [&]() -> llvm::Error {
     if (llvm::Error error = copyIn(launch))
       return error;
     gpu::StreamRef stream = device->defaultStream();
     if (llvm::Error error = launcher->launch(stream, onDevice))
       return error;
-    if (llvm::Error error = device->synchronize(stream))
+    if (llvm::Error error = launcher->collectReports(*device, reports))
       return error;
     return copyOut(kernel, launch);
   };
@@ -158,7 +159,7 @@ bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
     reportLaunchError(program, kernel, std::move(error));
     return false;
   }
-  return true;
+  return !reportFailures(program, reports);
 }
 
 llvm::Expected<double> GpuExecutable::time(unsigned count) {

@@ -11,7 +11,9 @@
 #include "lib/Runtime/GPU/NVRTC.h"
 #include "lib/Runtime/GPU/ResourceLog.h"
 #include "lib/Runtime/GPU/TensorFacts.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include <tuple>
 
 using namespace tilec;
 using mlir::tilegpu::TileGPUDialect;
@@ -133,6 +135,7 @@ std::optional<cuda::EmittedKernel>
 tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
                      mlir::ModuleOp module, const CompileOptions &options) {
   cuda::EmitOptions emitOptions;
+  emitOptions.checked = options.checked;
   if (program.sources.getNumFiles() > 0) {
     emitOptions.source = program.sources.getText(0).str();
     emitOptions.sourceName = program.sources.getName(0).str();
@@ -156,6 +159,27 @@ tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
   return result;
 }
 
+/// Adds the bill to a message about registers: the tiles that take the most of
+/// them, one of each line of the source.
+static void noteLargestTiles(Program &program, Diagnostic &error,
+                             std::vector<cuda::HeldTile> tiles) {
+  constexpr size_t most = 4;
+  llvm::sort(tiles, [](const cuda::HeldTile &a, const cuda::HeldTile &b) {
+    return std::tie(b.registers, a.line, a.column, a.name) <
+           std::tie(a.registers, b.line, b.column, b.name);
+  });
+  llvm::SmallSet<std::tuple<std::string, unsigned, std::string>, 8> seen;
+  for (const cuda::HeldTile &tile : tiles) {
+    if (seen.size() == most)
+      break;
+    if (!seen.insert({tile.file, tile.line, tile.type}).second)
+      continue;
+    error.note(findWord(program.sources, tile.file, tile.line, tile.column),
+               llvm::Twine(tile.registers) + " registers of a thread: '" +
+                   tile.name + "', " + tile.type);
+  }
+}
+
 /// Machine code from CUDA C++, and the registers it takes into
 /// `emitted.image`. Defects of the code are errors; but if it only spills and
 /// `spills` is given, that is set and nothing reported.
@@ -174,19 +198,23 @@ assemble(Program &program, const typed::Kernel &kernel,
   if (!result)
     return report(result.takeError());
   gpu::ResourceLog log = gpu::parseResourceLog(result->log);
-  if (const gpu::FunctionResources *function = log.find(emitted.image.name)) {
+  const gpu::FunctionResources *function = log.find(emitted.image.name);
+  if (function)
     emitted.image.registers = function->registers;
-    if (spills && function->spills()) {
-      *spills = true;
-      return std::nullopt;
-    }
+  bool isSpilled = function && function->spills();
+  if (spills && isSpilled) {
+    *spills = true;
+    return std::nullopt;
   }
   std::vector<std::string> defects = log.defects();
-  for (const std::string &defect : defects)
-    program.diags
-        .error(kernel.range, "the code for '" + llvm::Twine(kernel.name) +
-                                 "' would be slow: " + defect)
-        .remedy("take smaller tiles or more warps in the schedule");
+  for (const std::string &defect : defects) {
+    Diagnostic &error = program.diags.error(
+        kernel.range, "the code for '" + llvm::Twine(kernel.name) +
+                          "' would be slow: " + defect);
+    if (isSpilled)
+      noteLargestTiles(program, error, emitted.tiles);
+    error.remedy("take smaller tiles or more warps in the schedule");
+  }
   if (!defects.empty())
     return std::nullopt;
   return std::move(*result);

@@ -406,6 +406,8 @@ void HeaderPrinter::printParameters() {
     case Kind::Extent:
       value = names[param.extent];
       break;
+    case Kind::Reports:
+      llvm_unreachable("a kernel that reports has no header");
     case Kind::Scalar:
       type = scalarType(param.dtype).str() + " ";
       value = params[param.arg];
@@ -473,5 +475,12 @@ std::optional<std::string> HeaderPrinter::print() {
 std::optional<std::string> tilec::printKernelHeader(Program &program,
                                                     const typed::Kernel &kernel,
                                                     const GpuCode &code) {
+  if (!code.image.sites.empty()) {
+    program.diags
+        .error(kernel.range, "a kernel that prints or asserts has no header: "
+                             "nothing would show what it reports")
+        .remedy("take the 'print' and 'assert' out");
+    return std::nullopt;
+  }
   return HeaderPrinter(program, kernel, code).print();
 }

@@ -13,8 +13,8 @@
 
 namespace tilec {
 
-/// The header. Nothing after reporting a requirement or an extent that cannot
-/// be computed in C to `program.diags`.
+/// The header. Nothing after reporting to `program.diags` a kernel that prints
+/// or asserts, or a requirement or an extent that cannot be computed in C.
 std::optional<std::string> printKernelHeader(Program &program,
                                              const typed::Kernel &kernel,
                                              const GpuCode &code);

@@ -9,6 +9,7 @@
 
 #include "lib/Frontend/TypedVisitor.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -67,6 +68,7 @@ private:
   int64_t defaultSize(const Axis *axis);
   int64_t elementwiseSize(const Axis *axis, const Use &use);
   int64_t clampToExtent(int64_t size, const Axis &axis) const;
+  int64_t mostElements(const ValueType &type) const;
   void shrink();
   std::optional<int64_t> scheduled(llvm::StringRef key) const;
   /// The extent of an axis, or nothing if it is not known.
@@ -81,8 +83,9 @@ private:
   const llvm::StringMap<int64_t> &knownExtents;
   llvm::MapVector<const Axis *, Use> uses;
   llvm::SmallVector<const ValueType *> values;
-  std::deque<ValueType> targets;  // Pointers to them stay good.
-  llvm::SmallVector<Axis *> free; // Tile axes with a default size.
+  llvm::DenseSet<const ValueType *> products; // Of them, the results of dots.
+  std::deque<ValueType> targets;              // Pointers to them stay good.
+  llvm::SmallVector<Axis *> free;             // Tile axes with a default size.
 };
 
 } // namespace
@@ -128,6 +131,7 @@ void Scheduler::collectValue(const ValueType &type) {
 }
 
 void Scheduler::collectDot(const Dot &dot) {
+  products.insert(&dot.type);
   auto bytes = static_cast<int64_t>(byteSize(dot.lhs->type.dtype));
   for (const Expr *operand : {dot.lhs, dot.rhs})
     for (const Axis *axis : operand->type.axes)
@@ -276,19 +280,26 @@ int64_t Scheduler::clampToExtent(int64_t size, const Axis &axis) const {
   return std::min(size, longest);
 }
 
+int64_t Scheduler::mostElements(const ValueType &type) const {
+  // Several products at a time share the registers of one.
+  bool isSeveral = products.contains(&type) && type.axes.size() > 2;
+  return !isCpu && isSeveral ? maxElements / 4 : maxElements;
+}
+
 void Scheduler::shrink() {
   for (const ValueType *type : values) {
+    int64_t most = mostElements(*type);
     while (true) {
       int64_t elements = 1;
       Axis *longest = nullptr;
       for (Axis *axis : type->axes) {
         int64_t extent = axis->isTile() ? axis->tileSize : wholeExtent(*axis);
-        elements = elements > maxElements ? elements : elements * extent;
+        elements = elements > most ? elements : elements * extent;
         if (llvm::is_contained(free, axis) && axis->tileSize > 1 &&
             (!longest || axis->tileSize > longest->tileSize))
           longest = axis;
       }
-      if (elements <= maxElements || !longest)
+      if (elements <= most || !longest)
         break;
       longest->tileSize /= 2;
     }

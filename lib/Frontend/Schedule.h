@@ -29,9 +29,10 @@
 // columns and half the keys, and what is contracted takes 128 bytes of a row.
 //
 // An axis with two uses takes the smaller size. Then, while a value would have
-// more than 32768 elements, the default size of its longest tile is halved; and
-// a tile is not much longer than a known extent. Extents that are not known
-// count as 256.
+// more than 32768 elements (the result of a dot on GPUs, 8192 if it has three
+// axes or more, as all products of a tile share the registers of one), the
+// default size of its longest tile is halved; and a tile is not much longer
+// than a known extent. Extents that are not known count as 256.
 //
 //===----------------------------------------------------------------------===//
 

@@ -279,6 +279,24 @@ LinearLayout LinearLayout::expandDims(unsigned axis) const {
   return result;
 }
 
+LinearLayout LinearLayout::repeat(int64_t extent, unsigned warps) const {
+  assert(llvm::isPowerOf2_64(extent) && llvm::isPowerOf2_32(warps) &&
+         "numbers of tensors and warps are powers of two");
+  LinearLayout result = expandDims(0);
+  result.extents[0] = extent;
+  auto add = [&](InDim dim, int64_t position) {
+    Basis basis(result.rank(), 0);
+    basis[0] = static_cast<int32_t>(position);
+    result.basesOf[static_cast<unsigned>(dim)].push_back(basis);
+  };
+  int64_t each = std::max<int64_t>(extent / warps, 1);
+  for (int64_t position = 1; position < each; position *= 2)
+    add(InDim::Register, position);
+  for (int64_t position = each; position < each * warps; position *= 2)
+    add(InDim::Warp, position < extent ? position : 0);
+  return result;
+}
+
 LinearLayout LinearLayout::transpose(llvm::ArrayRef<int64_t> perm) const {
   assert(perm.size() == rank() && "one number an axis");
   LinearLayout result = *this;

@@ -281,6 +281,10 @@ public:
   llvm::SmallVector<unsigned> sliceRegister(unsigned axis) const;
   /// The layout with a further axis of extent 1 before `axis`.
   LinearLayout expandDims(unsigned axis) const;
+  /// The layout of `extent` such tensors, numbered along a new first axis, over
+  /// `warps` times the warps, each of which has `extent / warps` of them, in
+  /// further registers. Warps that find none left hold copies.
+  LinearLayout repeat(int64_t extent, unsigned warps) const;
   /// The layout with result axis i being axis perm[i] of this.
   LinearLayout transpose(llvm::ArrayRef<int64_t> perm) const;
   /// The same elements, in row-major order, under other extents.

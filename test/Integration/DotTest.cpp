@@ -66,18 +66,39 @@ TEST_CASE("dot: whole axes and no grid", "[dot]") {
       }
 }
 
+/// One for each way of multiplying.
+static constexpr const char *narrowTypes[] = {"f32", "bf16", "f16", "f8e4m3"};
+
 TEST_CASE("dot: several contracted axes, and batches", "[dot]") {
-  {
-    Launch launch("dot.tile", "two_contracted");
-    Tensor &A = launch.in("A", {10, 5, 7}, row, integers());
-    Tensor &B = launch.in("B", {7, 66, 5}, row, integers());
-    Tensor &C = launch.out("C", {10, 66});
+  // Together below an instruction, some of them, and too many for one tile.
+  for (const char *dtype : narrowTypes)
+    for (auto [J, K] : std::vector<std::array<int64_t, 2>>{
+             {5, 7}, {1, 3}, {4, 16}, {33, 70}}) {
+      Launch launch("dot.tile", "two_contracted", {{"T", dtype}});
+      Tensor &A = launch.in("A", {10, J, K}, row, integers(-2, 3));
+      Tensor &B = launch.in("B", {K, 66, J}, row, integers(-2, 3));
+      Tensor &C = launch.out("C", {10, 66});
+      launch.run();
+      std::array<int64_t, 2> extents = {J, K};
+      expectExact(C, [&](Index i) {
+        double sum = 0;
+        for (int64_t j = 0; j < extents[0]; ++j)
+          for (int64_t k = 0; k < extents[1]; ++k)
+            sum += A(i[0], j, k) * B(k, i[1], j);
+        return sum;
+      });
+    }
+  for (const char *dtype : narrowTypes) {
+    Launch launch("dot.tile", "tiled_contracted", {{"T", dtype}});
+    Tensor &A = launch.in("A", {3, 40, 70}, row, integers(-2, 3));
+    Tensor &B = launch.in("B", {70, 3, 66}, row, integers(-2, 3));
+    Tensor &C = launch.out("C", {40, 66});
     launch.run();
     expectExact(C, [&](Index i) {
       double sum = 0;
-      for (int64_t j = 0; j < 5; ++j)
-        for (int64_t k = 0; k < 7; ++k)
-          sum += A(i[0], j, k) * B(k, i[1], j);
+      for (int64_t j = 0; j < 3; ++j)
+        for (int64_t k = 0; k < 70; ++k)
+          sum += A(j, i[0], k) * B(k, j, i[1]);
       return sum;
     });
   }
@@ -104,6 +125,54 @@ TEST_CASE("dot: several contracted axes, and batches", "[dot]") {
       double sum = 0;
       for (int64_t k = 0; k < 33; ++k)
         sum += A(i[0], i[1], k) * X(i[0], i[2], k);
+      return sum;
+    });
+  }
+}
+
+TEST_CASE("dot: several free axes, and products in one tile", "[dot]") {
+  for (const char *dtype : narrowTypes) {
+    Launch launch("dot.tile", "free_axes", {{"T", dtype}});
+    Tensor &A = launch.in("A", {3, 37, 50}, row, integers());
+    Tensor &B = launch.in("B", {50, 2, 20}, row, integers());
+    Tensor &C = launch.out("C", {3, 37, 2, 20});
+    launch.run();
+    expectExact(C, [&](Index i) {
+      double sum = 0;
+      for (int64_t k = 0; k < 50; ++k)
+        sum += A(i[0], i[1], k) * B(k, i[2], i[3]);
+      return sum;
+    });
+  }
+  for (const char *dtype : narrowTypes)
+    for (Layout layout : {row, Layout::Transposed}) {
+      Launch launch("dot.tile", "batch_tile", {{"T", dtype}});
+      Tensor &A = launch.in("A", {7, 35, 50}, layout, integers());
+      Tensor &X = launch.in("X", {7, 50, 40}, layout, integers());
+      Tensor &C = launch.out("C", {7, 35, 40});
+      launch.run();
+      expectExact(C, [&](Index i) {
+        double sum = 0;
+        for (int64_t k = 0; k < 50; ++k)
+          sum += A(i[0], i[1], k) * X(i[0], k, i[2]);
+        return sum;
+      });
+    }
+  for (const char *dtype : {"f32", "bf16", "f16"}) {
+    Launch launch("dot.tile", "grouped_chain", {{"T", dtype}});
+    Tensor &Q = launch.in("Q", {3, 21, 12}, row, integers(-1, 2));
+    Tensor &K = launch.in("K", {45, 12}, row, integers(-1, 2));
+    Tensor &V = launch.in("V", {45, 24}, row, integers());
+    Tensor &O = launch.out("O", {3, 21, 24});
+    launch.run();
+    expectExact(O, [&](Index i) {
+      double sum = 0;
+      for (int64_t n = 0; n < 45; ++n) {
+        double s = 0;
+        for (int64_t d = 0; d < 12; ++d)
+          s += Q(i[0], i[1], d) * K(n, d);
+        sum += s * V(n, i[2]);
+      }
       return sum;
     });
   }

@@ -404,6 +404,9 @@ std::string Launch::bindErrors() {
 }
 
 std::string Launch::runReporting() {
+  const char *gpu = std::getenv("TILEC_TEST_TARGET");
+  if (gpu && !source->kernel->grid.empty())
+    return runOnGpu(gpu);
   INFO(describe());
   DiagnosticEngine diags(source->program->sources);
   std::optional<BoundLaunch> bound =
@@ -439,6 +442,7 @@ std::string Launch::runOnGpu(llvm::StringRef target) {
   Program &program = *onDevice->source->program;
   CompileOptions options;
   options.target = target.str();
+  options.checked = checked;
   for (const auto &[name, size] : schedule)
     options.schedule[name] = size;
   keepMemory();
@@ -454,11 +458,7 @@ std::string Launch::runOnGpu(llvm::StringRef target) {
 }
 
 void Launch::run() {
-  // Everything but what is reported from inside a kernel can be asked of a GPU.
-  const char *target = std::getenv("TILEC_TEST_TARGET");
-  std::string errors = target && !source->kernel->grid.empty()
-                           ? runOnGpu(target)
-                           : runReporting();
+  std::string errors = runReporting();
   if (!errors.empty())
     FAIL("the run reported errors\n" << errors << describe());
 }

@@ -38,6 +38,9 @@ static llvm::cl::opt<bool>
 static llvm::cl::opt<std::string>
     assembleFor("assemble", llvm::cl::desc("Compile for this architecture"));
 
+static llvm::cl::opt<bool>
+    checked("checked", llvm::cl::desc("Report indices out of range"));
+
 static LogicalResult assemble(tile::KernelOp kernel, StringRef name,
                               StringRef source, raw_ostream &os) {
   auto nvrtc = tilec::gpu::NVRTC::get();
@@ -58,6 +61,7 @@ static LogicalResult assemble(tile::KernelOp kernel, StringRef name,
 static LogicalResult emitModule(Operation *module, raw_ostream &os) {
   tilec::cuda::EmitOptions options;
   options.lineDirectives = lineDirectives;
+  options.checked = checked;
   if (!sourceFile.empty()) {
     auto buffer = llvm::MemoryBuffer::getFile(sourceFile);
     if (!buffer)

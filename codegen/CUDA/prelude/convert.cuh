@@ -57,6 +57,37 @@ DEVICE void pack_f16(unsigned (&to)[W], const float (&from)[N]) {
     to[i] = f32_to_f16x2(from[2 * i], 2 * i + 1 < N ? from[2 * i + 1] : 0.0f);
 }
 
+// The code of an 8-bit float with `bias` and `fraction` bits of fraction.
+template <int fraction, int bias, int greatest>
+DEVICE unsigned f32_to_fp8(float x) {
+  unsigned bits = __float_as_uint(x) & 0x7fffffffu;
+  int code;
+  if (bits > 0x7f800000u) // NaN.
+    code = 0x7f;
+  else if (bits < (128u - bias) << 23) // Multiples of the least.
+    code = (int)rintf(__uint_as_float(bits) *
+                      __uint_as_float((126u + bias + fraction) << 23));
+  else
+    code = min((int)((bits + (1u << (22 - fraction)) - 1 +
+                      (bits >> (23 - fraction) & 1)) >>
+                     (23 - fraction)) -
+                   ((127 - bias) << fraction),
+               greatest);
+  return (unsigned)code | __float_as_uint(x) >> 24 & 0x80;
+}
+
+// Packs 8-bit floats, four to a word; `encode` makes two of them.
+template <unsigned (*encode)(float, float), int W, int N>
+DEVICE void pack_fp8(unsigned (&to)[W], const float (&from)[N]) {
+#pragma unroll
+  for (int i = 0; i < W; ++i) {
+    to[i] = 0;
+#pragma unroll
+    for (int j = 4 * i; j < 4 * i + 4 && j < N; j += 2)
+      to[i] |= encode(from[j], j + 1 < N ? from[j + 1] : 0.0f) << j % 4 * 8;
+  }
+}
+
 // Exponent and fraction as those of an f32, 120 binary orders too small.
 DEVICE float e4m3_to_f32(e4m3 x) {
 #if __CUDA_ARCH__ >= 890
@@ -71,23 +102,21 @@ DEVICE float e4m3_to_f32(e4m3 x) {
 #endif
 }
 
-DEVICE e4m3 f32_to_e4m3(float x) {
+// Two in a half word, the first in the low byte.
+DEVICE unsigned f32_to_e4m3x2(float low, float high) {
 #if __CUDA_ARCH__ >= 890
-  unsigned short y;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
-  return (e4m3)y;
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
+      : "=h"(pair)
+      : "f"(high), "f"(low));
+  return pair;
 #else
-  unsigned bits = __float_as_uint(x) & 0x7fffffffu, code;
-  if (bits > 0x7f800000u)
-    code = 0x7f;
-  else if (bits >= 0x43e80000u) // 464 and more: the greatest.
-    code = 0x7e;
-  else if (bits < 0x3c800000u) // Less than 2^-6: multiples of 2^-9.
-    code = (unsigned)rintf(__uint_as_float(bits) * 512.0f);
-  else
-    code = ((bits + 0x7ffffu + (bits >> 20 & 1)) >> 20) - (120 << 3);
-  return (e4m3)(code | __float_as_uint(x) >> 24 & 0x80);
+  return f32_to_fp8<3, 7, 0x7e>(low) | f32_to_fp8<3, 7, 0x7e>(high) << 8;
 #endif
+}
+
+DEVICE e4m3 f32_to_e4m3(float x) {
+  return (e4m3)f32_to_e4m3x2(x, 0.0f);
 }
 
 template <int N> DEVICE float e4m3_at(const unsigned (&words)[N], int i) {
@@ -96,47 +125,27 @@ template <int N> DEVICE float e4m3_at(const unsigned (&words)[N], int i) {
 
 template <int W, int N>
 DEVICE void pack_e4m3(unsigned (&to)[W], const float (&from)[N]) {
-#pragma unroll
-  for (int i = 0; i < W; ++i) {
-    to[i] = 0;
-#pragma unroll
-    for (int j = 0; j < 4 && 4 * i + j < N; j += 2) {
-#if __CUDA_ARCH__ >= 890
-      unsigned short pair;
-      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
-          : "=h"(pair)
-          : "f"(4 * i + j + 1 < N ? from[4 * i + j + 1] : 0.0f),
-            "f"(from[4 * i + j]));
-      to[i] |= (unsigned)pair << 8 * j;
-#else
-      to[i] |= (unsigned)f32_to_e4m3(from[4 * i + j]) << 8 * j;
-      if (4 * i + j + 1 < N)
-        to[i] |= (unsigned)f32_to_e4m3(from[4 * i + j + 1]) << 8 * j + 8;
-#endif
-    }
-  }
+  pack_fp8<f32_to_e4m3x2>(to, from);
 }
 
 // An f16 with the low byte 0.
 DEVICE float e5m2_to_f32(e5m2 x) { return f16_to_f32((f16)(x << 8)); }
 
-DEVICE e5m2 f32_to_e5m2(float x) {
+// Two in a half word, the first in the low byte.
+DEVICE unsigned f32_to_e5m2x2(float low, float high) {
 #if __CUDA_ARCH__ >= 890
-  unsigned short y;
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));
-  return (e5m2)y;
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
+      : "=h"(pair)
+      : "f"(high), "f"(low));
+  return pair;
 #else
-  unsigned bits = __float_as_uint(x) & 0x7fffffffu, code;
-  if (bits > 0x7f800000u)
-    code = 0x7f;
-  else if (bits >= 0x47600000u) // 57344, the greatest, and more.
-    code = 0x7b;
-  else if (bits < 0x38800000u) // Less than 2^-14: multiples of 2^-16.
-    code = (unsigned)rintf(__uint_as_float(bits) * 65536.0f);
-  else
-    code = ((bits + 0xfffffu + (bits >> 21 & 1)) >> 21) - (112 << 2);
-  return (e5m2)(code | __float_as_uint(x) >> 24 & 0x80);
+  return f32_to_fp8<2, 15, 0x7b>(low) | f32_to_fp8<2, 15, 0x7b>(high) << 8;
 #endif
+}
+
+DEVICE e5m2 f32_to_e5m2(float x) {
+  return (e5m2)f32_to_e5m2x2(x, 0.0f);
 }
 
 template <int N> DEVICE float e5m2_at(const unsigned (&words)[N], int i) {
@@ -145,25 +154,7 @@ template <int N> DEVICE float e5m2_at(const unsigned (&words)[N], int i) {
 
 template <int W, int N>
 DEVICE void pack_e5m2(unsigned (&to)[W], const float (&from)[N]) {
-#pragma unroll
-  for (int i = 0; i < W; ++i) {
-    to[i] = 0;
-#pragma unroll
-    for (int j = 0; j < 4 && 4 * i + j < N; j += 2) {
-#if __CUDA_ARCH__ >= 890
-      unsigned short pair;
-      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
-          : "=h"(pair)
-          : "f"(4 * i + j + 1 < N ? from[4 * i + j + 1] : 0.0f),
-            "f"(from[4 * i + j]));
-      to[i] |= (unsigned)pair << 8 * j;
-#else
-      to[i] |= (unsigned)f32_to_e5m2(from[4 * i + j]) << 8 * j;
-      if (4 * i + j + 1 < N)
-        to[i] |= (unsigned)f32_to_e5m2(from[4 * i + j + 1]) << 8 * j + 8;
-#endif
-    }
-  }
+  pack_fp8<f32_to_e5m2x2>(to, from);
 }
 
 // f64 to f32, rounded to odd: toward zero, and with the last bit set if that is

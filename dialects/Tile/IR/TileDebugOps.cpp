@@ -4,10 +4,23 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Tile/IR/SourcePlace.h"
 #include "dialects/Tile/IR/TileVerify.h"
 
 using namespace mlir;
 using namespace mlir::tile;
+
+FileLineColLoc mlir::tile::findFile(Location location) {
+  FileLineColLoc found;
+  location->walk([&](Location part) {
+    if (auto file = dyn_cast<FileLineColLoc>(part)) {
+      found = file;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return found;
+}
 
 LogicalResult PrintOp::verify() {
   size_t axes = 0;

@@ -23,6 +23,9 @@
 // x - m' would be NaN: it subtracts 0 instead, so that p = 2^-inf = 0, and l
 // and o are 0.
 //
+// Values have the names that people give them, since code for GPUs takes over
+// the names of locations.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Tile/Transforms/Passes.h"
@@ -76,6 +79,13 @@ static std::optional<double> evaluateConstant(Value value) {
   return operands[0] * operands[1];
 }
 
+/// The place of a location that may have a name.
+static Location withoutName(Location loc) {
+  while (auto named = dyn_cast<NameLoc>(loc))
+    loc = named.getChildLoc();
+  return loc;
+}
+
 namespace {
 
 /// What a row carries from tile to tile.
@@ -86,7 +96,8 @@ struct Carried {
 class AttentionExpander {
 public:
   explicit AttentionExpander(AttentionOp op)
-      : op(op), before(op.getLoc(), op), in(op.getLoc(), op.getContext()),
+      : op(op), before(withoutName(op.getLoc()), op),
+        in(withoutName(op.getLoc()), op.getContext()),
         rows(op.getQuery().getType().getDimSize(0)), keys(op.getKvTile()),
         headDim(op.getQuery().getType().getDimSize(1)),
         valueDim(op.getResult().getType().getDimSize(1)),
@@ -117,6 +128,11 @@ private:
   }
   Value constantIndex(ImplicitLocOpBuilder &b, int64_t x) {
     return arith::ConstantIndexOp::create(b, x);
+  }
+  /// Gives a value a name.
+  Value named(const Twine &name, Value value) {
+    value.setLoc(NameLoc::get(in.getStringAttr(name), in.getLoc()));
+    return value;
   }
   Value broadcastRows(ImplicitLocOpBuilder &b, Value value, int64_t columns) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -228,11 +244,13 @@ LogicalResult AttentionExpander::expand() {
         IotaOp::create(before, RankedTensorType::get(rows, before.getI64Type()),
                        op.getRowBegin(), ValueRange()),
         Lanes::Rows, /*hoisted=*/true};
-  Carried start{constant(before, rows, -INFINITY), constant(before, rows, 0),
-                constant(before, {rows, valueDim}, 0)};
+  Carried start{named("row_max", constant(before, rows, -INFINITY)),
+                named("row_sum", constant(before, rows, 0)),
+                named("acc", constant(before, {rows, valueDim}, 0))};
   auto loop =
       scf::ForOp::create(before, zero, extent, step,
                          ValueRange{start.greatest, start.sum, start.weighted});
+  named("kv", loop.getInductionVar());
   // Ops that do not depend on the keys go in front of the loop.
   before.setInsertionPoint(loop);
   in.setInsertionPointToStart(loop.getBody());
@@ -247,7 +265,7 @@ LogicalResult AttentionExpander::expand() {
 
 LogicalResult AttentionExpander::buildBody(Value begin, Value extent,
                                            Carried carried) {
-  validKeys = ValidOp::create(in, begin, extent, keys);
+  validKeys = named("valid_kv", ValidOp::create(in, begin, extent, keys));
   if (hasScore() || hasMask())
     keyPositions = {IotaOp::create(in,
                                    RankedTensorType::get(keys, in.getI64Type()),
@@ -271,11 +289,13 @@ LogicalResult AttentionExpander::buildBody(Value begin, Value extent,
   // Rows beyond the valid ones are left in: no harm comes of them, and with a
   // constant extent the op folds away where every key exists.
   visible = SelectValidOp::create(
-      in, mask->getType(), *mask,
+      in, named("visible", *mask).getType(), *mask,
       ValueRange{constantIndex(in, rows), validKeys}, Pad::Zero);
+  named("visible", visible);
   Value any =
       ReduceOp::create(in, RankedTensorType::get({}, in.getI1Type()),
                        ReduceKind::Any, visible, ArrayRef<int64_t>{0, 1});
+  named("any_visible", any);
   Value visit = tensor::ExtractOp::create(in, any, ValueRange());
   // A tile in which nothing is visible changes nothing; tile-split-loops finds
   // out which those are, and the test goes.
@@ -309,10 +329,12 @@ FailureOr<Carried> AttentionExpander::buildStep(Value begin, Carried carried) {
 /// The x of the table at the top, -inf where nothing is visible.
 FailureOr<Value> AttentionExpander::buildScores(Value begin) {
   Value k = loadTile(op.getKeys(), begin, headDim);
-  Value scores = dotF32(op.getQuery(), k, /*contractedOfRhs=*/1, Value());
+  Value scores = named("scores", dotF32(op.getQuery(), k,
+                                        /*contractedOfRhs=*/1, Value()));
   if (productScale)
-    scores = arith::MulFOp::create(in, scores,
-                                   splat(in, productScale, {rows, keys}));
+    scores =
+        named("scores", arith::MulFOp::create(
+                            in, scores, splat(in, productScale, {rows, keys})));
   if (hasScore()) {
     FailureOr<Value> result = regions.run(
         op.getScore(),
@@ -320,21 +342,25 @@ FailureOr<Value> AttentionExpander::buildScores(Value begin) {
         [&](unsigned axes) { return visibleLanes(axes); });
     if (failed(result))
       return failure();
-    scores = *result;
+    scores = named("scores", *result);
   }
   if (visible)
-    return Value(arith::SelectOp::create(
-        in, visible, scores, constant(in, {rows, keys}, -INFINITY)));
-  return Value(SelectValidOp::create(
-      in, scores.getType(), scores,
-      ValueRange{constantIndex(in, rows), validKeys}, Pad::Lowest));
+    return named("scores", arith::SelectOp::create(
+                               in, visible, scores,
+                               constant(in, {rows, keys}, -INFINITY)));
+  return named("scores", SelectValidOp::create(
+                             in, scores.getType(), scores,
+                             ValueRange{constantIndex(in, rows), validKeys},
+                             Pad::Lowest));
 }
 
 Carried AttentionExpander::accumulate(Value scores, Value begin,
                                       Carried carried) {
   Value ofTile = ReduceOp::create(in, f32Type(rows), ReduceKind::Max, scores,
                                   ArrayRef<int64_t>(1));
-  Value greatest = arith::MaximumFOp::create(in, carried.greatest, ofTile);
+  named("tile_max", ofTile);
+  Value greatest =
+      named("new_max", arith::MaximumFOp::create(in, carried.greatest, ofTile));
   Value isEmpty = arith::CmpFOp::create(in, arith::CmpFPredicate::OEQ, greatest,
                                         constant(in, rows, -INFINITY));
   Value reference =
@@ -351,22 +377,27 @@ Carried AttentionExpander::accumulate(Value scores, Value begin,
                                       constant(in, {rows, keys}, *factor));
     shrink = arith::MulFOp::create(in, shrink, constant(in, rows, *factor));
   }
-  Value p = math::Exp2Op::create(in, exponents);
-  shrink = math::Exp2Op::create(in, shrink);
+  named("reference", reference);
+  Value p = named("weights", math::Exp2Op::create(in, exponents));
+  shrink = named("correction", math::Exp2Op::create(in, shrink));
 
   Value ofRow = ReduceOp::create(in, f32Type(rows), ReduceKind::Sum, p,
                                  ArrayRef<int64_t>(1));
+  named("tile_sum", ofRow);
   Value sum = arith::AddFOp::create(
       in, arith::MulFOp::create(in, carried.sum, shrink), ofRow);
+  named("new_sum", sum);
 
   Value v = loadTile(op.getValues(), begin, valueDim);
   auto element = cast<RankedTensorType>(v.getType()).getElementType();
   if (element.isBF16() || element.isF16())
-    p = arith::TruncFOp::create(
-        in, RankedTensorType::get({rows, keys}, element), p);
-  Value rescaled = arith::MulFOp::create(in, carried.weighted,
-                                         broadcastRows(in, shrink, valueDim));
-  Value weighted = dotF32(p, v, /*contractedOfRhs=*/0, rescaled);
+    p = named(Twine("weights_") + Twine(element.isBF16() ? "bf16" : "f16"),
+              arith::TruncFOp::create(
+                  in, RankedTensorType::get({rows, keys}, element), p));
+  Value rescaled =
+      named("acc", arith::MulFOp::create(in, carried.weighted,
+                                         broadcastRows(in, shrink, valueDim)));
+  Value weighted = named("acc", dotF32(p, v, /*contractedOfRhs=*/0, rescaled));
   return {greatest, sum, weighted};
 }
 
@@ -374,11 +405,14 @@ void AttentionExpander::finish(Carried carried) {
   ImplicitLocOpBuilder &b = before;
   Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
                                         carried.sum, constant(b, rows, 0));
-  Value inverse = arith::DivFOp::create(b, constant(b, rows, 1), carried.sum);
+  named("is_empty", isEmpty);
+  Value inverse = named(
+      "inverse", arith::DivFOp::create(b, constant(b, rows, 1), carried.sum));
   Value result = arith::MulFOp::create(b, carried.weighted,
                                        broadcastRows(b, inverse, valueDim));
   result = arith::SelectOp::create(b, broadcastRows(b, isEmpty, valueDim),
                                    constant(b, {rows, valueDim}, 0), result);
+  result.setLoc(op.getLoc());
   op.getResult().replaceAllUsesWith(result);
 
   if (!op.getLse().use_empty()) {
@@ -389,7 +423,7 @@ void AttentionExpander::finish(Carried carried) {
     Value lse = arith::AddFOp::create(b, natural, log);
     lse =
         arith::SelectOp::create(b, isEmpty, constant(b, rows, -INFINITY), lse);
-    op.getLse().replaceAllUsesWith(lse);
+    op.getLse().replaceAllUsesWith(named("lse", lse));
   }
   op.erase();
 }

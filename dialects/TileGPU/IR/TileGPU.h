@@ -39,6 +39,17 @@ RankedTensorType withLayout(RankedTensorType type,
 /// The layout of a fragment as lib/Layout computes with it. `type` has one.
 tilec::layout::LinearLayout getLinearLayout(RankedTensorType type);
 
+/// What the accumulator of a product is as matrices: their number, rows and
+/// columns. Of its axes the first `batchAxes` number the matrices, the next
+/// `rowAxes` make the rows and the others the columns.
+std::array<int64_t, 3> getMatrixShape(RankedTensorType acc, int64_t batchAxes,
+                                      int64_t rowAxes);
+
+/// Rows and columns of one of the `batches` matrices that an operand of a
+/// product holds, a buffer, or a fragment whose first axes are `rows` rows of
+/// each.
+std::array<int64_t, 2> getStoredShape(Type type, int64_t batches, int64_t rows);
+
 /// Bytes of an element in memory (a `tile.view` has no i1).
 int64_t getElementBytes(Type elementType);
 

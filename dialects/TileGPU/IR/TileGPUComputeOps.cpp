@@ -60,28 +60,55 @@ void FMADotOp::getEffects(Effects &effects) {
   addBufferRead(effects, getRhsMutable());
 }
 
-/// Rows and columns of an operand as it is stored.
-static std::pair<int64_t, int64_t> storedExtents(Type type) {
-  if (auto buffer = dyn_cast<BufferType>(type))
-    return {buffer.getRows(), buffer.getColumns()};
-  auto tensor = cast<RankedTensorType>(type);
-  int64_t columns = tensor.getRank() ? tensor.getShape().back() : 1;
-  return {tensor.getNumElements() / columns, columns};
+std::array<int64_t, 3> mlir::tilegpu::getMatrixShape(RankedTensorType acc,
+                                                     int64_t batchAxes,
+                                                     int64_t rowAxes) {
+  std::array<int64_t, 3> shape = {1, 1, 1};
+  for (auto [axis, extent] : llvm::enumerate(acc.getShape())) {
+    auto number = static_cast<int64_t>(axis);
+    shape[number < batchAxes             ? 0
+          : number < batchAxes + rowAxes ? 1
+                                         : 2] *= extent;
+  }
+  return shape;
 }
 
-/// The extents of acc [.., M, N], lhs and rhs go together, `batch` positions of
-/// which are rows of the operands.
-static LogicalResult verifyExtents(Operation *op, RankedTensorType acc,
+/// The accumulator has axes for batches, rows and columns, and a layout.
+static LogicalResult verifyAccumulator(Operation *op, RankedTensorType acc,
+                                       int64_t batchAxes, int64_t rowAxes) {
+  if (batchAxes < 0 || rowAxes < 1)
+    return op->emitOpError()
+           << "expected at least 0 batch axes and 1 row axis, found "
+           << batchAxes << " and " << rowAxes;
+  if (acc.getRank() > batchAxes + rowAxes && getLayout(acc))
+    return success();
+  return op->emitOpError() << "expected an accumulator of at least "
+                           << batchAxes + rowAxes + 1
+                           << " axes with a layout, found " << acc;
+}
+
+std::array<int64_t, 2> mlir::tilegpu::getStoredShape(Type type, int64_t batches,
+                                                     int64_t rows) {
+  if (auto buffer = dyn_cast<BufferType>(type))
+    return {buffer.getRows() / batches, buffer.getColumns()};
+  // Of a fragment the leading axes are the rows.
+  int64_t found = 1, columns = 1;
+  for (int64_t extent : cast<RankedTensorType>(type).getShape())
+    (found < batches * rows ? found : columns) *= extent;
+  return {found / batches, columns};
+}
+
+/// The extents of acc, lhs and rhs go together.
+static LogicalResult verifyExtents(Operation *op, std::array<int64_t, 3> acc,
                                    Type lhs, bool lhsTransposed, Type rhs,
-                                   bool rhsTransposed, int64_t batch) {
-  int64_t rank = acc.getRank();
-  int64_t m = acc.getDimSize(rank - 2), n = acc.getDimSize(rank - 1);
-  auto [lhsRows, lhsColumns] = storedExtents(lhs);
-  auto [rhsRows, rhsColumns] = storedExtents(rhs);
-  int64_t foundM = lhsTransposed ? lhsColumns : lhsRows / batch;
-  int64_t lhsK = lhsTransposed ? lhsRows / batch : lhsColumns;
-  int64_t foundN = rhsTransposed ? rhsRows / batch : rhsColumns;
-  int64_t rhsK = rhsTransposed ? rhsColumns : rhsRows / batch;
+                                   bool rhsTransposed) {
+  auto [batches, m, n] = acc;
+  auto [lhsRows, lhsColumns] = getStoredShape(lhs, batches, m);
+  int64_t foundM = lhsTransposed ? lhsColumns : lhsRows;
+  int64_t lhsK = lhsTransposed ? lhsRows : lhsColumns;
+  auto [rhsRows, rhsColumns] = getStoredShape(rhs, batches, lhsK);
+  int64_t foundN = rhsTransposed ? rhsRows : rhsColumns;
+  int64_t rhsK = rhsTransposed ? rhsColumns : rhsRows;
   if (foundM != m)
     return op->emitOpError()
            << "expected lhs with " << m << " rows, found " << foundM;
@@ -107,14 +134,10 @@ int64_t MMAOp::getInstructionK() {
 
 LogicalResult MMAOp::verify() {
   RankedTensorType acc = getAcc().getType();
-  if (acc.getRank() < 2 || !getLayout(acc))
-    return emitOpError() << "expected an accumulator of at least two axes with "
-                            "a layout, found "
-                         << acc;
-  for (int64_t extent : acc.getShape().drop_back(2))
-    if (extent != 1)
-      return emitOpError() << "expected batch axes of extent 1, found "
-                           << extent;
+  auto batchAxes = static_cast<int64_t>(getBatch());
+  auto rowAxes = static_cast<int64_t>(getRowAxes());
+  if (failed(verifyAccumulator(*this, acc, batchAxes, rowAxes)))
+    return failure();
   Type lhs = elementOf(getLhs().getType()), rhs = elementOf(getRhs().getType());
   Type sum = tile::getDotResultElement(lhs, rhs);
   if (!sum || sum != acc.getElementType() ||
@@ -141,24 +164,23 @@ LogicalResult MMAOp::verify() {
   if (failed(verifySlot("lhs", getLhs(), getLhsSlot())) ||
       failed(verifySlot("rhs", getRhs(), getRhsSlot())))
     return failure();
-  return verifyExtents(*this, acc, getLhs().getType(), getLhsTransposed(),
-                       getRhs().getType(), getRhsTransposed(), 1);
+  return verifyExtents(*this, getMatrixShape(acc, batchAxes, rowAxes),
+                       getLhs().getType(), getLhsTransposed(),
+                       getRhs().getType(), getRhsTransposed());
 }
 
 LogicalResult FMADotOp::verify() {
   RankedTensorType acc = getAcc().getType();
   auto batchAxes = static_cast<int64_t>(getBatch());
-  if (acc.getRank() != batchAxes + 2 || !getLayout(acc))
-    return emitOpError() << "expected an accumulator of " << batchAxes + 2
-                         << " axes with a layout, found " << acc;
-  int64_t batch = 1;
-  for (int64_t extent : acc.getShape().drop_back(2))
-    batch *= extent;
+  auto rowAxes = static_cast<int64_t>(getRowAxes());
+  if (failed(verifyAccumulator(*this, acc, batchAxes, rowAxes)))
+    return failure();
   Type lhs = elementOf(getLhs().getType()), rhs = elementOf(getRhs().getType());
   if (tile::getDotResultElement(lhs, rhs) != acc.getElementType())
     return emitOpError() << "expected an accumulator of the sum's type of "
                          << lhs << " and " << rhs << ", found "
                          << acc.getElementType();
-  return verifyExtents(*this, acc, getLhs().getType(), getLhsTransposed(),
-                       getRhs().getType(), getRhsTransposed(), batch);
+  return verifyExtents(*this, getMatrixShape(acc, batchAxes, rowAxes),
+                       getLhs().getType(), getLhsTransposed(),
+                       getRhs().getType(), getRhsTransposed());
 }

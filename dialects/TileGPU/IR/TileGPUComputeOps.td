@@ -46,10 +46,16 @@ def TileGPU_MMAOp : TileGPU_DotOp<"mma", [AttrSizedOperandSegments]> {
     buffer holds `lhs` as M x K, or as K x M with `lhs_transposed`; it holds
     `rhs` as K x N, or as N x K with `rhs_transposed`.
 
+    The first `batch` axes of the accumulator (0 if not given) number products
+    of their own, whose operands are leading rows of the buffers, one after the
+    other. Its next `row_axes` axes (1 if not given) together are M, in
+    row-major order, the others N; so several axes of a tile may be contracted
+    or free, as long as both operands have those of K in one order.
+
     The accumulator's layout is that of `mma` with 16 x 8 results: f32 for
     f16, bf16, f8 and f32 operands, i32 for i8. `precision` says how f32
     operands are multiplied: `tf32` rounds them, `tf32x3` makes up for most of
-    the rounding by three products. Axes of extent 1 in front are allowed.
+    the rounding by three products.
 
     **Preconditions.** M is a multiple of 16 times the warps along it, N of 8,
     K of the instruction's K (16 for 16-bit operands, 32 for 8-bit, 8 for f32).
@@ -61,8 +67,9 @@ def TileGPU_MMAOp : TileGPU_DotOp<"mma", [AttrSizedOperandSegments]> {
           !tilegpu.buffer<3 x 64x128xbf16, ...>
     ```
 
-    **Errors.** Extents that do not fit; element types without an instruction;
-    a slot given for a fragment, or none for a buffer; `ieee` for f32 operands.
+    **Errors.** Extents that do not fit; an accumulator without an axis for the
+    columns; element types without an instruction; a slot given for a fragment,
+    or none for a buffer; `ieee` for f32 operands.
   }];
   let arguments = (ins Tile_Tensor:$acc,
                        AnyTypeOf<[TileGPU_BufferType, Tile_Tensor]>:$lhs,
@@ -70,6 +77,8 @@ def TileGPU_MMAOp : TileGPU_DotOp<"mma", [AttrSizedOperandSegments]> {
                        AnyTypeOf<[TileGPU_BufferType, Tile_Tensor]>:$rhs,
                        Optional<Index>:$rhs_slot,
                        Tile_PrecisionAttr:$precision,
+                       DefaultValuedAttr<I64Attr, "0">:$batch,
+                       DefaultValuedAttr<I64Attr, "1">:$row_axes,
                        UnitAttr:$lhs_transposed, UnitAttr:$rhs_transposed,
                        UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
   let assemblyFormat = [{
@@ -88,8 +97,7 @@ def TileGPU_FMADotOp : TileGPU_DotOp<"fma_dot"> {
   let description = [{
     As `tilegpu.mma` for every element type and any layout of the accumulator,
     by one multiplication and addition at a time in the accumulator's type. Both
-    operands are slots of buffers; `batch` leading axes of the accumulator are
-    batch axes, whose positions are leading rows of both buffers.
+    operands are slots of buffers. `batch` and `row_axes` mean the same, too.
 
     **Example.**
     ```mlir
@@ -98,12 +106,13 @@ def TileGPU_FMADotOp : TileGPU_DotOp<"fma_dot"> {
           !tilegpu.buffer<1 x 16x64xf64, ...>
     ```
 
-    **Errors.** Extents that do not fit; another number of axes of the
-    accumulator than `batch` and two.
+    **Errors.** Extents that do not fit; an accumulator without an axis for the
+    columns.
   }];
   let arguments = (ins Tile_Tensor:$acc, TileGPU_BufferType:$lhs,
                        Index:$lhs_slot, TileGPU_BufferType:$rhs,
                        Index:$rhs_slot, I64Attr:$batch,
+                       DefaultValuedAttr<I64Attr, "1">:$row_axes,
                        UnitAttr:$lhs_transposed, UnitAttr:$rhs_transposed,
                        UnitAttr:$lhs_unsigned, UnitAttr:$rhs_unsigned);
   let assemblyFormat = [{

@@ -19,6 +19,15 @@ static void addEffect(Effects &effects, MemoryEffects::Effect *effect,
   effects.emplace_back(effect, &operand, SideEffects::DefaultResource::get());
 }
 
+/// Whether the last axes of a tile of `shape` are a row of `buffer`, and the
+/// others all of its rows.
+static bool isRowsAndColumns(ArrayRef<int64_t> shape, BufferType buffer) {
+  int64_t columns = 1, rows = 1;
+  for (int64_t extent : llvm::reverse(shape))
+    (columns < buffer.getColumns() ? columns : rows) *= extent;
+  return columns == buffer.getColumns() && rows == buffer.getRows();
+}
+
 LogicalResult AllocOp::verify() {
   if (getOffset() && *getOffset() % 16 != 0)
     return emitOpError()
@@ -62,11 +71,7 @@ LogicalResult AsyncCopyOp::verify() {
     return emitOpError() << "expected no valid extent or one per axis (" << rank
                          << "), found " << getValid().size();
   BufferType buffer = getBuffer().getType();
-  int64_t elements = 1;
-  for (int64_t extent : getShape())
-    elements *= extent;
-  if (elements != buffer.getRows() * buffer.getColumns() ||
-      (rank > 0 && getShape().back() != buffer.getColumns()))
+  if (!isRowsAndColumns(getShape(), buffer))
     return emitOpError() << "expected a shape of " << buffer.getRows()
                          << " rows of " << buffer.getColumns()
                          << " elements as the buffer has, found [" << getShape()
@@ -98,14 +103,13 @@ static LogicalResult verifyFragment(Operation *op, RankedTensorType fragment,
     return op->emitOpError()
            << "expected a buffer of elements of " << fragment.getElementType()
            << ", found " << buffer.getElementType();
+  if (isRowsAndColumns(fragment.getShape(), buffer))
+    return success();
   int64_t columns = fragment.getRank() ? fragment.getShape().back() : 1;
-  if (fragment.getNumElements() != buffer.getRows() * buffer.getColumns() ||
-      columns != buffer.getColumns())
-    return op->emitOpError()
-           << "expected a buffer of " << fragment.getNumElements() / columns
-           << " x " << columns << " elements, found " << buffer.getRows()
-           << " x " << buffer.getColumns();
-  return success();
+  return op->emitOpError() << "expected a buffer of "
+                           << fragment.getNumElements() / columns << " x "
+                           << columns << " elements, found " << buffer.getRows()
+                           << " x " << buffer.getColumns();
 }
 
 void LocalStoreOp::getEffects(Effects &effects) {

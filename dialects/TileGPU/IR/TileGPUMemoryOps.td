@@ -40,7 +40,7 @@ def TileGPU_AsyncCopyOp : TileGPU_Op<"async_copy", [
   let summary = "begins to copy a block of a view into a buffer";
   let description = [{
     The block that `tile.load` with the same operands would read, of the shape
-    `shape`, whose last axis is the row of the buffer. Lanes beyond `valid`, and
+    `shape`, whose last axes are the row of the buffer. Lanes beyond `valid`, and
     all lanes if `predicate` is false, become zero. The copy belongs to the
     calling thread's open group (`tilegpu.commit`); its data may be read after a
     `tilegpu.wait` of that group and a barrier.

@@ -168,9 +168,13 @@ LogicalResult SharedAllocator::checkLimit(int64_t bytes) {
     Diagnostic &note = error.attachNote(item.op->getLoc());
     if (auto alloc = dyn_cast<AllocOp>(item.op)) {
       BufferType type = alloc.getType();
-      note << item.bytes << " bytes: '" << alloc.getName() << "', "
-           << type.getSlots() << " x " << type.getRows() << " x "
-           << type.getColumns() << " elements of " << type.getElementType();
+      std::string element;
+      llvm::raw_string_ostream(element) << type.getElementType();
+      note << item.bytes << " bytes: '" << alloc.getName() << "', ";
+      if (type.getSlots() > 1)
+        note << type.getSlots() << " stages of ";
+      note << type.getRows() << " x " << type.getColumns() << " elements of "
+           << element;
     } else {
       note << item.bytes << " bytes: exchange of values between warps";
     }

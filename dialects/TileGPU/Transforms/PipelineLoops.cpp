@@ -193,8 +193,12 @@ void LoopPipeliner::giveSlots(int64_t stages) {
 void LoopPipeliner::emitCopies(Value iv, Value slot) {
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iv);
-  for (Operation *op : addresses)
-    b.clone(*op, mapping);
+  for (Operation *op : addresses) {
+    Operation *clone = b.clone(*op, mapping);
+    // The iteration itself will report what is out of range.
+    if (isa<tile::InBoundsOp>(clone))
+      clone->setAttr("quiet", b.getUnitAttr());
+  }
   // The number of the slot may be an index, or an extent, of the copy as well.
   for (AsyncCopyOp copy : copies)
     cast<AsyncCopyOp>(b.clone(*copy.getOperation(), mapping))
@@ -223,7 +227,7 @@ void LoopPipeliner::emitPrologue(int64_t stages) {
   Value iv = loop.getLowerBound();
   for (int64_t stage = 0; stage + 1 < stages; ++stage) {
     if (stage > 0)
-      iv = arith::AddIOp::create(b, loc, iv, loop.getStep());
+      iv = b.createOrFold<arith::AddIOp>(loc, iv, loop.getStep());
     Value slot = constant(stage);
     guarded(b, loc, iv, loop.getUpperBound(), [&] { emitCopies(iv, slot); });
   }
@@ -233,9 +237,15 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
   Location loc = loop.getLoc();
   b.setInsertionPoint(loop);
   Value zero = constant(0), one = constant(1), count = constant(stages);
-  Value ahead =
-      arith::MulIOp::create(b, loc, loop.getStep(), constant(stages - 1));
+  auto named = [&](StringRef name) {
+    return NameLoc::get(b.getStringAttr(name), loc);
+  };
+  Value ahead = b.createOrFold<arith::MulIOp>(named("ahead"), loop.getStep(),
+                                              constant(stages - 1));
   Value inits[] = {zero, constant(stages - 1)};
+  auto locations = llvm::map_to_vector(
+      loop.getBody()->getArguments(),
+      [](BlockArgument argument) { return argument.getLoc(); });
   auto result = loop.replaceWithAdditionalYields(
       b, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &builder, Location, ArrayRef<BlockArgument> slots) {
@@ -250,6 +260,10 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
         return next;
       });
   loop = cast<scf::ForOp>(**result);
+  // With their names.
+  for (auto [argument, location] :
+       llvm::zip(loop.getBody()->getArguments(), locations))
+    argument.setLoc(location);
   size_t numArgs = loop.getRegionIterArgs().size();
   Value readSlot = loop.getRegionIterArgs()[numArgs - 2];
   Value writeSlot = loop.getRegionIterArgs()[numArgs - 1];
@@ -257,7 +271,10 @@ void LoopPipeliner::rewriteLoop(int64_t stages) {
   b.setInsertionPointToStart(loop.getBody());
   WaitOp::create(b, loc, stages - 2);
   BarrierOp::create(b, loc);
-  Value iv = arith::AddIOp::create(b, loc, loop.getInductionVar(), ahead);
+  readSlot.setLoc(named("read_slot"));
+  writeSlot.setLoc(named("write_slot"));
+  Value iv =
+      arith::AddIOp::create(b, named("next"), loop.getInductionVar(), ahead);
   guarded(b, loc, iv, loop.getUpperBound(), [&] { emitCopies(iv, writeSlot); });
   for (AsyncCopyOp copy : copies)
     b.eraseOp(copy);

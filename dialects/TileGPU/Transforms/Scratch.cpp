@@ -53,6 +53,12 @@ int64_t mlir::tilegpu::getScratchBytes(Operation *op) {
     return slotBytes(type, static_cast<int64_t>(scan.getAxis()),
                      getElementBytes(type.getElementType()));
   }
+  if (auto print = dyn_cast<tile::PrintOp>(op)) {
+    // One thread finds the place of each tile's text for all others.
+    return 8 * llvm::count_if(print.getValues(), [](Value value) {
+             return static_cast<bool>(getLayout(value.getType()));
+           });
+  }
   if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
     RankedTensorType from = convert.getValue().getType();
     RankedTensorType to = convert.getType();

@@ -1,8 +1,8 @@
 //===- Scratch.h - Shared memory of exchanges -------------------*- C++ -*-===//
 //
 // Some ops move values between warps by way of shared memory: reductions and
-// scans along an axis that several warps share, and conversions of layouts.
-// How much they need follows from the layouts.
+// scans along an axis that several warps share, conversions of layouts, and the
+// printing of tiles. How much they need follows from the layouts.
 //
 //===----------------------------------------------------------------------===//
 

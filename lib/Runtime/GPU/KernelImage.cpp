@@ -53,9 +53,16 @@ KernelParam KernelParam::scalar(unsigned arg, DType dtype) {
   return param;
 }
 
+KernelParam KernelParam::reports() {
+  KernelParam param;
+  param.kind = Kind::Reports;
+  return param;
+}
+
 unsigned KernelParam::size() const {
   switch (kind) {
   case Kind::Pointer:
+  case Kind::Reports:
     return 8;
   case Kind::Stride:
   case Kind::Extent:
@@ -134,7 +141,19 @@ static llvm::Error verifyParam(const KernelParam &param,
       return invalid("argument " + llvm::Twine(param.arg) +
                      " is both a tensor and a scalar");
     return llvm::Error::success();
+  case Kind::Reports:
+    if (image.sites.empty())
+      return invalid("a parameter is for reports, and there are no sites");
+    return llvm::Error::success();
   }
+  return llvm::Error::success();
+}
+
+static llvm::Error verifySite(const Site &site) {
+  for (const PrintedValue &value : site.values)
+    for (int64_t extent : value.shape)
+      if (extent < 0)
+        return invalid("a printed value has the extent " + llvm::Twine(extent));
   return llvm::Error::success();
 }
 
@@ -169,6 +188,9 @@ llvm::Error gpu::verify(const KernelImage &image) {
       return invalid("a grid axis has the extent " +
                      llvm::Twine(axis.constant));
   }
+  for (const Site &site : image.sites)
+    if (llvm::Error error = verifySite(site))
+      return error;
   for (const ExtentFact &fact : image.extents)
     if (fact.dim.empty() || fact.value < 0)
       return invalid("dimension '" + fact.dim + "' has the extent " +
@@ -184,11 +206,13 @@ llvm::Error gpu::verify(const KernelImage &image) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-static constexpr llvm::StringLiteral kindNames[] = {"pointer", "stride",
-                                                    "extent", "scalar"};
+static constexpr llvm::StringLiteral kindNames[] = {
+    "pointer", "stride", "extent", "scalar", "reports"};
 
 static json::Value toJSON(const KernelParam &param) {
   json::Object object{{"kind", kindNames[static_cast<unsigned>(param.kind)]}};
+  if (param.kind == Kind::Reports)
+    return object;
   if (param.kind == Kind::Extent)
     object["dim"] = param.extent;
   else
@@ -232,6 +256,26 @@ static json::Value toJSON(const DivisorFact &fact) {
   return json::Object{{"dim", fact.dim}, {"divisor", fact.divisor}};
 }
 
+static constexpr llvm::StringLiteral siteNames[] = {"range", "assert", "print"};
+
+static json::Value toJSON(const PrintedValue &value) {
+  return json::Object{{"type", value.type},
+                      {"shape", json::Array(value.shape)}};
+}
+
+template <typename T> static json::Array listOf(const std::vector<T> &items);
+
+static json::Value toJSON(const Site &site) {
+  return json::Object{
+      {"kind", siteNames[static_cast<unsigned>(site.kind)]},
+      {"file", site.file},
+      {"line", site.line},
+      {"column", site.column},
+      {"text", site.text},
+      {"values", listOf(site.values)},
+  };
+}
+
 template <typename T> static json::Array listOf(const std::vector<T> &items) {
   json::Array array;
   for (const T &item : items)
@@ -252,6 +296,7 @@ json::Value gpu::toJSON(const KernelImage &image) {
       {"tensors", listOf(image.tensors)},
       {"extents", listOf(image.extents)},
       {"divisors", listOf(image.divisors)},
+      {"sites", listOf(image.sites)},
   };
 }
 
@@ -272,6 +317,32 @@ static bool fromJSON(const json::Value &value, DType &dtype, json::Path path) {
   return true;
 }
 
+static bool fromJSON(const json::Value &value, PrintedValue &printed,
+                     json::Path path) {
+  json::ObjectMapper map(value, path);
+  std::vector<int64_t> shape;
+  if (!map || !map.map("type", printed.type) || !map.map("shape", shape))
+    return false;
+  printed.shape.assign(shape.begin(), shape.end());
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, Site &site, json::Path path) {
+  json::ObjectMapper map(value, path);
+  std::string kind;
+  if (!map || !map.map("kind", kind))
+    return false;
+  const auto *found = llvm::find(siteNames, kind);
+  if (found == std::end(siteNames)) {
+    path.field("kind").report("expected a kind of site");
+    return false;
+  }
+  site.kind = static_cast<SiteKind>(found - std::begin(siteNames));
+  return map.map("file", site.file) && map.map("line", site.line) &&
+         map.map("column", site.column) && map.map("text", site.text) &&
+         map.map("values", site.values);
+}
+
 namespace gpu {
 static bool fromJSON(const json::Value &value, KernelParam &param,
                      json::Path path) {
@@ -285,6 +356,8 @@ static bool fromJSON(const json::Value &value, KernelParam &param,
     return false;
   }
   param.kind = static_cast<Kind>(found - std::begin(kindNames));
+  if (param.kind == Kind::Reports)
+    return true;
   if (param.kind == Kind::Extent ? !map.map("dim", param.extent)
                                  : !map.map("arg", param.arg))
     return false;
@@ -352,7 +425,7 @@ static bool fromJSON(const json::Value &value, KernelImage &image,
          map.map("params", image.params) && map.map("grid", image.grid) &&
          map.map("tensors", image.tensors) &&
          map.map("extents", image.extents) &&
-         map.map("divisors", image.divisors);
+         map.map("divisors", image.divisors) && map.map("sites", image.sites);
 }
 } // namespace gpu
 } // namespace tilec

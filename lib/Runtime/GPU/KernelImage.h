@@ -25,6 +25,7 @@
 #ifndef TILEC_RUNTIME_GPU_KERNELIMAGE_H
 #define TILEC_RUNTIME_GPU_KERNELIMAGE_H
 
+#include "lib/Runtime/Reports.h"
 #include "lib/Support/DType.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -41,6 +42,7 @@ struct KernelParam {
     Stride,  // The stride of dimension `dim` of tensor `arg`, in elements.
     Extent,  // The extent of the dimension called `extent`.
     Scalar,  // The value of scalar `arg`, as a `dtype`.
+    Reports, // The address of the area for reports (ReportLog.h).
   };
   Kind kind = Kind::Pointer;
   unsigned arg = 0;         // Pointer, Stride, Scalar.
@@ -53,6 +55,7 @@ struct KernelParam {
   static KernelParam stride(unsigned arg, unsigned dim, bool is64 = true);
   static KernelParam extentOf(std::string name, bool is64 = true);
   static KernelParam scalar(unsigned arg, DType dtype);
+  static KernelParam reports();
 
   /// Bytes it takes, which is also its alignment: 1, 2, 4 or 8.
   unsigned size() const;
@@ -123,6 +126,7 @@ struct KernelImage {
   std::vector<TensorFacts> tensors; // One for each tensor argument.
   std::vector<ExtentFact> extents;
   std::vector<DivisorFact> divisors;
+  std::vector<Site> sites; // What can report, by the numbers in the code.
 
   /// The facts of tensor `arg`, or null.
   const TensorFacts *tensor(unsigned arg) const;

@@ -2,6 +2,7 @@
 
 #include "lib/Runtime/GPU/Launcher.h"
 #include "lib/Runtime/GPU/Driver.h"
+#include "lib/Runtime/GPU/ReportLog.h"
 #include "lib/Runtime/GPU/TensorFacts.h"
 #include "lib/Runtime/NarrowFloat.h"
 #include "llvm/ADT/SmallVector.h"
@@ -103,6 +104,15 @@ llvm::Error Launcher::loadInto(Slot &slot, Device &device) const {
     if (llvm::Error error =
             kernel->function.allowSharedBytes(kernelImage.sharedBytes))
       return error;
+  if (!kernelImage.sites.empty()) {
+    llvm::Expected<DeviceBuffer> area =
+        device.allocate(ReportLog(kernelImage.sites).bytes());
+    if (!area)
+      return area.takeError();
+    kernel->reports = std::move(*area);
+    if (llvm::Error error = clearReports(*kernel))
+      return error;
+  }
   slot.owner = kernel;
   slot.ready.store(kernel.get(), std::memory_order_release);
   return llvm::Error::success();
@@ -134,6 +144,49 @@ llvm::Expected<DeviceFunction> Launcher::function(Device &device) {
   if (!slot)
     return slot.takeError();
   return slot->ready.load(std::memory_order_acquire)->function;
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+llvm::Error Launcher::clearReports(const LoadedKernel &kernel) const {
+  std::vector<int64_t> begin = ReportLog(kernelImage.sites).begin();
+  StreamRef stream = kernel.device->defaultStream();
+  if (llvm::Error error = kernel.device->copyToDevice(
+          kernel.reports.data(), begin.data(), 8 * begin.size(), stream))
+    return error;
+  return kernel.device->synchronize(stream);
+}
+
+llvm::Error Launcher::collectReports(Device &device, ReportSink &sink) {
+  if (llvm::Error error = device.synchronize())
+    return error;
+  if (kernelImage.sites.empty())
+    return llvm::Error::success();
+  llvm::Expected<Slot &> slot = slotOf(device);
+  if (!slot)
+    return slot.takeError();
+  const LoadedKernel &kernel = *slot->ready.load(std::memory_order_acquire);
+  ReportLog log(kernelImage.sites);
+  auto read = [&](std::vector<int64_t> &words) -> llvm::Error {
+    if (llvm::Error error =
+            device.copyToHost(words.data(), kernel.reports.data(),
+                              8 * words.size(), device.defaultStream()))
+      return error;
+    return device.synchronize();
+  };
+  std::vector<int64_t> words(log.begin().size());
+  if (llvm::Error error = read(words))
+    return error;
+  size_t used = log.bytesUsed(words);
+  if (used == 0)
+    return llvm::Error::success();
+  words.resize(used / 8);
+  if (llvm::Error error = read(words))
+    return error;
+  log.read(words, sink);
+  return clearReports(kernel);
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,6 +327,7 @@ static llvm::Error store(const KernelParam &param, int64_t value, char *to,
 }
 
 llvm::Error Launcher::packOne(const KernelParam &param,
+                              const LoadedKernel &kernel,
                               const BoundLaunch &bound, char *to) const {
   switch (param.kind) {
   case KernelParam::Kind::Pointer: {
@@ -316,14 +370,20 @@ llvm::Error Launcher::packOne(const KernelParam &param,
     std::memcpy(to, &bits, byteSize(param.dtype)); // Little-endian.
     return llvm::Error::success();
   }
+  case KernelParam::Kind::Reports: {
+    auto address = reinterpret_cast<uintptr_t>(kernel.reports.data());
+    std::memcpy(to, &address, sizeof(address));
+    return llvm::Error::success();
+  }
   }
   return llvm::Error::success();
 }
 
-llvm::Error Launcher::pack(const BoundLaunch &bound, char *storage) const {
+llvm::Error Launcher::pack(const LoadedKernel &kernel, const BoundLaunch &bound,
+                           char *storage) const {
   for (size_t i = 0; i < offsets.size(); ++i)
     if (llvm::Error error =
-            packOne(kernelImage.params[i], bound, storage + offsets[i]))
+            packOne(kernelImage.params[i], kernel, bound, storage + offsets[i]))
       return error;
   return llvm::Error::success();
 }
@@ -344,7 +404,8 @@ llvm::Expected<const LoadedKernel *> Launcher::start(Device &device,
   llvm::Expected<int64_t> programs = numPrograms(bound);
   if (!programs)
     return programs.takeError();
-  if (llvm::Error error = pack(bound, storage))
+  const LoadedKernel *kernel = slot->ready.load(std::memory_order_acquire);
+  if (llvm::Error error = pack(*kernel, bound, storage))
     return std::move(error);
   config = {};
   config.gridX = static_cast<unsigned>(*programs);
@@ -352,7 +413,7 @@ llvm::Expected<const LoadedKernel *> Launcher::start(Device &device,
   config.blockX = kernelImage.threads;
   config.blockY = config.blockZ = 1;
   config.sharedBytes = kernelImage.sharedBytes;
-  return slot->ready.load(std::memory_order_acquire);
+  return kernel;
 }
 
 llvm::Error Launcher::launch(StreamRef stream, const BoundLaunch &bound) {

@@ -42,6 +42,8 @@ struct LoadedKernel {
   Device *device;
   DeviceModule module;
   DeviceFunction function;
+  /// The area for reports, if the kernel can report.
+  DeviceBuffer reports;
 };
 
 /// A launch with fixed arguments. The arrays must stay where they are. Owns
@@ -84,6 +86,10 @@ public:
   llvm::Expected<PreparedLaunch> prepare(Device &device,
                                          const BoundLaunch &bound);
 
+  /// Waits for the device and puts what launches there have reported since the
+  /// last call into `sink`. No launch may be under way in another thread.
+  llvm::Error collectReports(Device &device, ReportSink &sink);
+
   /// The programs of a launch: the product over the grid's axes of
   /// ceil(extent / tile). An error of kind TooLarge above 2^31 - 1.
   llvm::Expected<int64_t> numPrograms(const BoundLaunch &bound) const;
@@ -110,9 +116,11 @@ private:
                              const BoundLaunch &bound) const;
   llvm::Error checkPointer(const TensorFacts &facts, const TensorView &view,
                            const Device &device) const;
-  llvm::Error pack(const BoundLaunch &bound, char *storage) const;
-  llvm::Error packOne(const KernelParam &param, const BoundLaunch &bound,
-                      char *to) const;
+  llvm::Error pack(const LoadedKernel &kernel, const BoundLaunch &bound,
+                   char *storage) const;
+  llvm::Error packOne(const KernelParam &param, const LoadedKernel &kernel,
+                      const BoundLaunch &bound, char *to) const;
+  llvm::Error clearReports(const LoadedKernel &kernel) const;
   /// Everything of a launch but the parameters' addresses.
   llvm::Expected<const LoadedKernel *> start(Device &device,
                                              const BoundLaunch &bound,

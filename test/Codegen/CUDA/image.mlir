@@ -10,7 +10,7 @@
 // names that mean something in C++. Extents that are computed have names of
 // their own.
 
-// CHECK: // {"arch":"","divisors":[{"dim":"B","divisor":16}],"extents":[{"dim":"C","value":64}],"format":2,"grid":[{"dim":"A","tile":1},{"dim":"B","tile":1},{"extent":100,"tile":64},{"dim":"grid.3","tile":1},{"dim":"grid.4","tile":16}],"name":"load_16_1","params":[{"arg":0,"kind":"pointer"},{"arg":3,"kind":"pointer"},{"arg":0,"bits":64,"dim":0,"kind":"stride"},{"arg":0,"bits":64,"dim":1,"kind":"stride"},{"bits":64,"dim":"B","kind":"extent"},{"bits":64,"dim":"threadIdx","kind":"extent"},{"arg":1,"dtype":"i32","kind":"scalar"},{"arg":2,"dtype":"bool","kind":"scalar"}],"registers":0,"sharedBytes":1024,"tensors":[{"alignment":8,"arg":0,"dtype":"f16","index32":false,"name":"X","rank":3,"slack":64,"unitStride":2},{"alignment":16,"arg":3,"dtype":"f16","index32":false,"name":"while","rank":1,"slack":64,"unitStride":0}],"threads":256}
+// CHECK: // {"arch":"","divisors":[{"dim":"B","divisor":16}],"extents":[{"dim":"C","value":64}],"format":2,"grid":[{"dim":"A","tile":1},{"dim":"B","tile":1},{"extent":100,"tile":64},{"dim":"grid.3","tile":1},{"dim":"grid.4","tile":16}],"name":"load_16_1","params":[{"arg":0,"kind":"pointer"},{"arg":3,"kind":"pointer"},{"arg":0,"bits":64,"dim":0,"kind":"stride"},{"arg":0,"bits":64,"dim":1,"kind":"stride"},{"bits":64,"dim":"B","kind":"extent"},{"bits":64,"dim":"threadIdx","kind":"extent"},{"arg":1,"dtype":"i32","kind":"scalar"},{"arg":2,"dtype":"bool","kind":"scalar"}],"registers":0,"sharedBytes":1024,"sites":[],"tensors":[{"alignment":8,"arg":0,"dtype":"f16","index32":false,"name":"X","rank":3,"slack":64,"unitStride":2},{"alignment":16,"arg":3,"dtype":"f16","index32":false,"name":"while","rank":1,"slack":64,"unitStride":0}],"threads":256}
 // CHECK-LABEL: load_16_1(const f16 *X, f16 *while1, long long X_stride0, long long X_stride1,
 // CHECK-NEXT:     long long B, long long threadIdx1, int k, bool b) {
 // CHECK-NEXT:   const int lane = (int)threadIdx.x % 32;
@@ -47,7 +47,7 @@ tile.kernel @load_16(%X: !tile.view<?x?x64xf16> {tile.name = "X", tile.dims = ["
 
 // The order of programs goes through groups of eight rows.
 
-// CHECK: // {"arch":"","divisors":[],"extents":[],"format":2,"grid":[{"dim":"B","tile":1},{"dim":"M","tile":128},{"dim":"N","tile":64}],"name":"grouped","params":[{"arg":0,"kind":"pointer"},{"arg":0,"bits":32,"dim":0,"kind":"stride"},{"arg":0,"bits":32,"dim":1,"kind":"stride"},{"bits":32,"dim":"M","kind":"extent"},{"bits":32,"dim":"N","kind":"extent"}],"registers":0,"sharedBytes":0,"tensors":[{"alignment":1,"arg":0,"dtype":"f32","index32":true,"name":"Y","rank":3,"slack":0,"unitStride":2}],"threads":32}
+// CHECK: // {"arch":"","divisors":[],"extents":[],"format":2,"grid":[{"dim":"B","tile":1},{"dim":"M","tile":128},{"dim":"N","tile":64}],"name":"grouped","params":[{"arg":0,"kind":"pointer"},{"arg":0,"bits":32,"dim":0,"kind":"stride"},{"arg":0,"bits":32,"dim":1,"kind":"stride"},{"bits":32,"dim":"M","kind":"extent"},{"bits":32,"dim":"N","kind":"extent"}],"registers":0,"sharedBytes":0,"sites":[],"tensors":[{"alignment":1,"arg":0,"dtype":"f32","index32":true,"name":"Y","rank":3,"slack":0,"unitStride":2}],"threads":32}
 // CHECK-LABEL: grouped(float *Y, int Y_stride0, int Y_stride1, int M, int N) {
 // CHECK-NEXT:   const int i1_tiles = (M + 127) / 128;
 // CHECK-NEXT:   const int i2_tiles = (N + 63) / 64;

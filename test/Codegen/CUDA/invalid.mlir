@@ -169,17 +169,3 @@ tile.kernel @steps(%X: !tile.view<?xf32>) {
   }
   tile.return
 }
-
-// -----
-
-tile.kernel @reports(%x: i64) {
-  %c0 = arith.constant 0 : i64
-  scf.forall (%i) in (1) {
-    %ok = arith.cmpi sgt, %x, %c0 : i64
-    // expected-warning@+1 {{assertions are not checked on this target; '--target cpu' checks them}}
-    tile.assert %ok, "positive" : i1
-    // expected-error@+1 {{print is not available on this target; use '--target cpu', or remove it}}
-    tile.print "x =", %x : i64
-  }
-  tile.return
-}

@@ -9,10 +9,7 @@
 // An elementwise update happens in place.
 
 // CHECK-LABEL: carried(
-// CHECK:        float carried1[2];
-// CHECK-NEXT: #pragma unroll
-// CHECK-NEXT:   for (int r = 0; r < 2; ++r)
-// CHECK-NEXT:     carried1[r] = 0.0f;
+// CHECK:        float carried1[2] = {};
 // CHECK-NEXT:   int carried2 = 0;
 // CHECK-NEXT: #pragma unroll 1
 // CHECK-NEXT:   for (int i1 = 0; i1 < M; ++i1) {
@@ -55,9 +52,7 @@ tile.kernel @carried(%X: !tile.view<?x64xf32> {tile.name = "X", tile.dims = ["M"
 
 // CHECK-LABEL: swapped(
 // CHECK:        float carried[2];
-// CHECK-NEXT: #pragma unroll
-// CHECK-NEXT:   for (int r = 0; r < 2; ++r)
-// CHECK-NEXT:     carried[r] = 1.0f;
+// CHECK-NEXT:   fill(carried, 1.0f);
 // CHECK-NEXT:   int carried1 = 0;
 // CHECK-NEXT:   int carried2 = 1;
 // CHECK-NEXT: #pragma unroll 1
@@ -105,10 +100,7 @@ tile.kernel @swapped(%X: !tile.view<64xf32> {tile.name = "X", tile.unit_stride =
 // declared in front.
 
 // CHECK-LABEL: branches(
-// CHECK:        float carried[2];
-// CHECK-NEXT: #pragma unroll
-// CHECK-NEXT:   for (int r = 0; r < 2; ++r)
-// CHECK-NEXT:     carried[r] = 0.0f;
+// CHECK:        float carried[2] = {};
 // CHECK-NEXT: #pragma unroll 1
 // CHECK-NEXT:   for (int i1 = 0; i1 < M; ++i1) {
 // CHECK-NEXT:     if (i1 % 2 == 0) {

@@ -31,7 +31,7 @@ public:
   /// Runs and fails the test if that does not work.
   void run(llvm::ArrayRef<cpu::Argument> arguments, unsigned threads = 2);
 
-  cpu::ReportSink reports;
+  ReportSink reports;
   std::vector<std::string> printed;
   std::unique_ptr<cpu::CompiledKernel> compiled;
 

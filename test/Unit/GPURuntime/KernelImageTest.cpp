@@ -22,12 +22,16 @@ static KernelImage sample() {
                   KernelParam::stride(2, 0, false),
                   KernelParam::extentOf("M"),
                   KernelParam::extentOf("N", false),
-                  KernelParam::scalar(1, DType::BF16)};
+                  KernelParam::scalar(1, DType::BF16),
+                  KernelParam::reports()};
   image.grid = {{"M", 0, 128}, {"", 7, 2}};
   image.tensors = {{0, "X", DType::F32, 2, 1, 16, true, 127},
                    {2, "Y", DType::F8E4M3, 1, -1, 1, false, 0}};
   image.extents = {{"K", 4096}};
   image.divisors = {{"M", 16}};
+  image.sites = {
+      {SiteKind::OutOfRange, "a.tile", 3, 7, "", {}},
+      {SiteKind::Print, "a.tile", 4, 3, "x =", {{"f32", {4, 8}}, {"i64", {}}}}};
   return image;
 }
 
@@ -88,6 +92,13 @@ TEST_CASE("every field is part of the JSON") {
   CHECK(changes([](auto &i) { i.extents[0].value = 1; }));
   CHECK(changes([](auto &i) { i.divisors[0].dim = "N"; }));
   CHECK(changes([](auto &i) { i.divisors[0].divisor = 8; }));
+  CHECK(changes([](auto &i) { i.sites[0].kind = SiteKind::Assert; }));
+  CHECK(changes([](auto &i) { i.sites[0].file = "b.tile"; }));
+  CHECK(changes([](auto &i) { i.sites[0].line = 4; }));
+  CHECK(changes([](auto &i) { i.sites[0].column = 8; }));
+  CHECK(changes([](auto &i) { i.sites[1].text = "y ="; }));
+  CHECK(changes([](auto &i) { i.sites[1].values[0].type = "f16"; }));
+  CHECK(changes([](auto &i) { i.sites[1].values[0].shape[1] = 16; }));
 }
 
 TEST_CASE("damaged JSON is refused") {
@@ -97,7 +108,7 @@ TEST_CASE("damaged JSON is refused") {
     CHECK(failure(llvm::StringRef(good).take_front(length)) != "no failure");
   for (const char *field :
        {"format", "name", "arch", "threads", "sharedBytes", "registers",
-        "params", "grid", "tensors", "extents", "divisors"}) {
+        "params", "grid", "tensors", "extents", "divisors", "sites"}) {
     llvm::json::Value value = toJSON(sample());
     value.getAsObject()->erase(field);
     CHECK_THAT(failure(llvm::formatv("{0}", value).str()), Contains(field));

@@ -583,3 +583,61 @@ TEST_CASE("one prepared launch from many threads") {
   for (auto [stream, count] : perStream)
     CHECK(count == 50);
 }
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("a kernel that reports has an area of memory for it") {
+  Fixture fixture;
+  fixture.image.params.push_back(KernelParam::reports());
+  fixture.image.sites = {{SiteKind::OutOfRange, "a.tile", 5, 7, "", {}}};
+  fixture.code = "FAKE;scale:8,8,8,4,8,4,4,8";
+  Device &device = fixture.gpu.device();
+  auto launcher = fixture.launcher();
+  BoundLaunch bound = fixture.bind(16, 32);
+  ReportSink sink;
+
+  // Two launches use the same area. The fake kernel does not write to it.
+  llvm::cantFail(launcher->launch(device.defaultStream(), bound));
+  llvm::cantFail(launcher->prepare(device, bound)->run(device.defaultStream()));
+  REQUIRE(fixture.gpu->launches.size() == 2);
+  auto address = valueOf<uintptr_t>(fixture.gpu->launches[0].params[7]);
+  CHECK(valueOf<uintptr_t>(fixture.gpu->launches[1].params[7]) == address);
+  llvm::cantFail(launcher->collectReports(device, sink));
+  CHECK(sink.empty());
+
+  // What a kernel would write there, twice. Reading takes it away.
+  auto *words = reinterpret_cast<int64_t *>(address);
+  for (int64_t index : {40, -1}) {
+    words[4] = 1;
+    words[5] = index;
+    words[6] = 32;
+    llvm::cantFail(launcher->collectReports(device, sink));
+    CHECK(words[4] == 0);
+  }
+  llvm::cantFail(launcher->collectReports(device, sink));
+  std::vector<Report> reports = sink.reports();
+  REQUIRE(reports.size() == 1);
+  CHECK(reports[0].site == fixture.image.sites[0]);
+  CHECK(reports[0].count == 2);
+  CHECK(reports[0].indices[0].index == 40);
+  CHECK(reports[0].indices[1].index == -1);
+}
+
+TEST_CASE("a kernel that cannot report has no such area") {
+  Fixture fixture;
+  Device &device = fixture.gpu.device();
+  auto launcher = fixture.launcher();
+  BoundLaunch bound = fixture.bind(16, 32);
+  size_t before = fixture.gpu->allocations.size();
+  llvm::cantFail(launcher->launch(device.defaultStream(), bound));
+  CHECK(fixture.gpu->allocations.size() == before);
+  ReportSink sink;
+  llvm::cantFail(launcher->collectReports(device, sink));
+  CHECK(sink.empty());
+
+  // A parameter for reports without a place that could report is a mistake.
+  fixture.image.params.push_back(KernelParam::reports());
+  CHECK_THAT(llvm::toString(verify(fixture.image)), Contains("no sites"));
+}

@@ -186,6 +186,34 @@ TEST_CASE("other views of the same tensor") {
   }
 }
 
+TEST_CASE("several tensors in one layout") {
+  std::mt19937 random(5);
+  for (int round = 0; round < 40; ++round) {
+    LinearLayout layout =
+        randomSurjectiveLayout(random, randomShape(random, 7), round % 3);
+    int64_t extent = int64_t(1) << random() % 4;
+    unsigned warps = 1u << random() % 3;
+    INFO(layout.str() << " x " << extent << " over " << warps);
+    LinearLayout all = layout.repeat(extent, warps);
+    CHECK(all.shape()[0] == extent);
+    CHECK(all.isSurjective());
+    CHECK(all.size(InDim::Warp) == layout.size(InDim::Warp) * warps);
+    auto each = std::max<int64_t>(1, extent / warps);
+    CHECK(all.size(InDim::Register) == layout.size(InDim::Register) * each);
+    forEachIndex(all, [&](HardwareIndex index) {
+      int64_t further = index.warp / layout.size(InDim::Warp);
+      HardwareIndex within = index;
+      within.reg %= layout.size(InDim::Register);
+      within.warp %= layout.size(InDim::Warp);
+      Coordinates expected = applySlowly(layout, within);
+      int64_t which = further % (extent / each) * each +
+                      index.reg / layout.size(InDim::Register);
+      expected.insert(expected.begin(), which);
+      REQUIRE(applySlowly(all, index) == expected);
+    });
+  }
+}
+
 TEST_CASE("the inverse finds every element") {
   std::mt19937 random(6);
   for (int round = 0; round < 60; ++round) {

@@ -1,19 +1,20 @@
 //===- Reports.h - What a running kernel has to say -------------*- C++ -*-===//
 //
-// Kernels report three things to the host: an index out of range (in a checked
-// build), a failed assert, and the values of a print. Each such place in a
-// kernel is a *site*, numbered when the kernel is lowered; the code passes the
-// number, and the table of sites says the rest. One site may be hit by every
-// lane of every program, so a report is a site, how often it was hit, and what
-// was found the first few times.
+// Kernels of every target report three things to the host: an index out of
+// range (in a checked build), a failed assert, and the values of a print. Each
+// such place in a kernel is a *site*, numbered when the kernel is lowered; the
+// code passes the number, and the table of sites says the rest. One site may be
+// hit by every lane of every program, so a report is a site, how often it was
+// hit, and what was found the first few times.
 //
 // No MLIR here: launchers and the command line include this header too.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TILEC_CODEGEN_CPU_REPORTS_H
-#define TILEC_CODEGEN_CPU_REPORTS_H
+#ifndef TILEC_RUNTIME_REPORTS_H
+#define TILEC_RUNTIME_REPORTS_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -23,7 +24,7 @@
 #include <string>
 #include <vector>
 
-namespace tilec::cpu {
+namespace tilec {
 
 enum class SiteKind { OutOfRange, Assert, Print };
 
@@ -31,6 +32,8 @@ enum class SiteKind { OutOfRange, Assert, Print };
 struct PrintedValue {
   std::string type; // As MLIR writes it: "f32", "bf16", "i64", ...
   llvm::SmallVector<int64_t, 4> shape;
+
+  bool operator==(const PrintedValue &) const = default;
 };
 
 /// A place in the source that can report.
@@ -41,6 +44,8 @@ struct Site {
   /// The text of an assert, the label of a print.
   std::string text;
   std::vector<PrintedValue> values; // Print only.
+
+  bool operator==(const Site &) const = default;
 };
 
 /// What happened at one site during one run (or several, if the sink is kept).
@@ -57,6 +62,9 @@ struct Report {
   /// the assert.
   std::string message() const;
 };
+
+/// Bytes of an element of a type that MLIR calls `type`, as a kernel passes it.
+int64_t printedBytes(llvm::StringRef type);
 
 /// Collects the reports of runs. May be used from several threads.
 class ReportSink {
@@ -78,6 +86,14 @@ public:
   // For the running kernel.
   void recordIndex(const Site &site, int64_t index, int64_t extent);
   void recordAssert(const Site &site);
+  /// The value `number` of a print site, or its label alone for -1. `elements`
+  /// are those of the tile in row-major order, `extents` says how many of them
+  /// there are along each axis; none if all.
+  void recordPrint(const Site &site, int64_t number, const char *elements,
+                   llvm::ArrayRef<int64_t> extents);
+  /// Counts several failures at once; for OutOfRange with the first indices.
+  void record(const Site &site, uint64_t count,
+              llvm::ArrayRef<Report::Index> indices);
   void printLine(llvm::StringRef line);
 
 private:
@@ -87,6 +103,6 @@ private:
   std::vector<Report> list;
 };
 
-} // namespace tilec::cpu
+} // namespace tilec
 
-#endif // TILEC_CODEGEN_CPU_REPORTS_H
+#endif // TILEC_RUNTIME_REPORTS_H

@@ -1,6 +1,6 @@
 //===- IntegerFacts.cpp - What is known about integers ----------*- C++ -*-===//
 
-#include "codegen/CUDA/IntegerFacts.h"
+#include "dialects/TileGPU/Analysis/IntegerFacts.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using tilegpu::TileGPUDialect;
 
-namespace tilec::cuda {
+namespace mlir::tilegpu {
 
 using Wide = __int128;
 
@@ -18,16 +18,16 @@ static constexpr int64_t greatestDivisor = int64_t(1) << 20;
 /// Extents are below this: more bytes than an address space has.
 static constexpr int64_t extentLimit = int64_t(1) << 56;
 
-bool Range::fits(unsigned bits) const {
-  Range all = ofBits(bits);
+bool IntegerRange::fits(unsigned bits) const {
+  IntegerRange all = ofBits(bits);
   return low >= all.low && high <= all.high;
 }
 
-Range Range::ofBits(unsigned bits) {
+IntegerRange IntegerRange::ofBits(unsigned bits) {
   return {llvm::minIntN(bits), llvm::maxIntN(bits)};
 }
 
-static Range unite(Range a, Range b) {
+static IntegerRange unite(IntegerRange a, IntegerRange b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
@@ -76,27 +76,29 @@ IntegerFacts::Extent IntegerFacts::extentOf(Value view, unsigned dim) const {
 
 //===--- Ranges ----------------------------------------------------------===//
 
-Range IntegerFacts::rangeOf(Value value) {
+IntegerRange IntegerFacts::rangeOf(Value value) {
   if (auto known = ranges.find(value); known != ranges.end())
     return known->second;
-  Range range = compute(value);
+  IntegerRange range = compute(value);
   ranges.insert({value, range});
   return range;
 }
 
-Range IntegerFacts::compute(Value value) {
+IntegerRange IntegerFacts::compute(Value value) {
   Type type = getElementTypeOrSelf(value.getType());
-  Range all = type.isIndex()      ? (index32 ? Range::ofBits(32)
-                                             : Range{-extentLimit, extentLimit})
-              : type.isInteger(1) ? Range{0, 1}
-                                  : Range::ofBits(type.getIntOrFloatBitWidth());
-  std::optional<Range> known;
+  IntegerRange all =
+      type.isIndex()      ? (index32 ? IntegerRange::ofBits(32)
+                                     : IntegerRange{-extentLimit, extentLimit})
+      : type.isInteger(1) ? IntegerRange{0, 1}
+                          : IntegerRange::ofBits(type.getIntOrFloatBitWidth());
+  std::optional<IntegerRange> known;
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant))) {
-    known = constant.getBitWidth() == 1
-                ? Range{constant.getZExtValue() ? 1 : 0,
-                        constant.getZExtValue() ? 1 : 0}
-                : Range{constant.getSExtValue(), constant.getSExtValue()};
+    known =
+        constant.getBitWidth() == 1
+            ? IntegerRange{constant.getZExtValue() ? 1 : 0,
+                           constant.getZExtValue() ? 1 : 0}
+            : IntegerRange{constant.getSExtValue(), constant.getSExtValue()};
   } else if (Operation *op = value.getDefiningOp()) {
     known = computeOp(op);
   } else if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -104,9 +106,9 @@ Range IntegerFacts::compute(Value value) {
     if (auto loop = dyn_cast<scf::ForOp>(parent);
         loop && value == loop.getInductionVar()) {
       // The step is positive, so the variable never is below the bound.
-      known = Range{rangeOf(loop.getLowerBound()).low,
-                    std::max(rangeOf(loop.getUpperBound()).high,
-                             rangeOf(loop.getLowerBound()).low)};
+      known = IntegerRange{rangeOf(loop.getLowerBound()).low,
+                           std::max(rangeOf(loop.getUpperBound()).high,
+                                    rangeOf(loop.getLowerBound()).low)};
     } else if (auto grid = dyn_cast<scf::ForallOp>(parent)) {
       unsigned axis = argument.getArgNumber();
       OpBuilder b(grid.getContext());
@@ -114,8 +116,9 @@ Range IntegerFacts::compute(Value value) {
       std::optional<int64_t> low =
           getConstantIntValue(grid.getMixedLowerBound()[axis]);
       std::optional<int64_t> high = getConstantIntValue(upper);
-      known = Range{low.value_or(all.low),
-                    high ? *high : rangeOf(llvm::cast<Value>(upper)).high};
+      known =
+          IntegerRange{low.value_or(all.low),
+                       high ? *high : rangeOf(llvm::cast<Value>(upper)).high};
     }
   }
   // What does not overflow stays within the type; what may, can be anything.
@@ -123,7 +126,8 @@ Range IntegerFacts::compute(Value value) {
   if (!known)
     return all;
   if (type.isIndex()) {
-    Range cut{std::max(known->low, all.low), std::min(known->high, all.high)};
+    IntegerRange cut{std::max(known->low, all.low),
+                     std::min(known->high, all.high)};
     return cut.low <= cut.high ? cut : all;
   }
   return known->low >= all.low && known->high <= all.high ? *known : all;
@@ -133,15 +137,15 @@ bool IntegerFacts::mayWrap(Operation *op) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
   if (type.isIndex())
     return false;
-  std::optional<Range> range = computeOp(op);
+  std::optional<IntegerRange> range = computeOp(op);
   return !range || !range->fits(type.getIntOrFloatBitWidth());
 }
 
-std::optional<Range> IntegerFacts::computeOp(Operation *op) {
+std::optional<IntegerRange> IntegerFacts::computeOp(Operation *op) {
   auto operand = [&](unsigned i) { return rangeOf(op->getOperand(i)); };
   // The hull of what an operation gives at the ends of its operands.
-  auto corners = [&](auto compute) -> std::optional<Range> {
-    Range a = operand(0), b = operand(1);
+  auto corners = [&](auto compute) -> std::optional<IntegerRange> {
+    IntegerRange a = operand(0), b = operand(1);
     Wide low = 0, high = 0;
     bool first = true;
     for (Wide x : {a.low, a.high})
@@ -153,28 +157,30 @@ std::optional<Range> IntegerFacts::computeOp(Operation *op) {
       }
     if (low < INT64_MIN || high > INT64_MAX)
       return std::nullopt;
-    return Range{static_cast<int64_t>(low), static_cast<int64_t>(high)};
+    return IntegerRange{static_cast<int64_t>(low), static_cast<int64_t>(high)};
   };
   auto floorDiv = [](Wide x, Wide y) {
     return x / y - ((x % y != 0) && ((x < 0) != (y < 0)));
   };
-  return llvm::TypeSwitch<Operation *, std::optional<Range>>(op)
+  return llvm::TypeSwitch<Operation *, std::optional<IntegerRange>>(op)
       .Case<tile::DimOp>([&](tile::DimOp dim) {
         int64_t extent = dim.getView().getType().getDimSize(dim.getDim());
         if (!ShapedType::isDynamic(extent))
-          return Range{extent, extent};
-        return Range{0, index32 ? INT32_MAX : extentLimit};
+          return IntegerRange{extent, extent};
+        return IntegerRange{0, index32 ? INT32_MAX : extentLimit};
       })
       .Case<tile::ValidOp>([](tile::ValidOp valid) {
-        return Range{0, static_cast<int64_t>(valid.getSize())};
+        return IntegerRange{0, static_cast<int64_t>(valid.getSize())};
       })
-      .Case<tile::IotaOp>([&](tile::IotaOp iota) -> std::optional<Range> {
-        Range begin = rangeOf(iota.getBegin());
-        // Its positions are indices, and these do not overflow.
-        int64_t last = iota.getType().getDimSize(0) - 1;
-        int64_t limit = index32 ? INT32_MAX : 2 * extentLimit;
-        return Range{begin.low, std::min(begin.high, limit - last) + last};
-      })
+      .Case<tile::IotaOp>(
+          [&](tile::IotaOp iota) -> std::optional<IntegerRange> {
+            IntegerRange begin = rangeOf(iota.getBegin());
+            // Its positions are indices, and these do not overflow.
+            int64_t last = iota.getType().getDimSize(0) - 1;
+            int64_t limit = index32 ? INT32_MAX : 2 * extentLimit;
+            return IntegerRange{begin.low,
+                                std::min(begin.high, limit - last) + last};
+          })
       .Case<arith::AddIOp>(
           [&](auto) { return corners([](Wide x, Wide y) { return x + y; }); })
       .Case<arith::SubIOp>(
@@ -188,7 +194,7 @@ std::optional<Range> IntegerFacts::computeOp(Operation *op) {
         return corners([](Wide x, Wide y) { return std::max(x, y); });
       })
       .Case<arith::FloorDivSIOp, arith::DivSIOp, arith::CeilDivSIOp>(
-          [&](Operation *) -> std::optional<Range> {
+          [&](Operation *) -> std::optional<IntegerRange> {
             if (operand(1).low <= 0)
               return std::nullopt;
             auto result = corners(floorDiv);
@@ -196,29 +202,29 @@ std::optional<Range> IntegerFacts::computeOp(Operation *op) {
               result->high += result->high < INT64_MAX ? 1 : 0;
             return result;
           })
-      .Case<arith::RemSIOp>([&](auto) -> std::optional<Range> {
-        Range divisor = operand(1);
+      .Case<arith::RemSIOp>([&](auto) -> std::optional<IntegerRange> {
+        IntegerRange divisor = operand(1);
         if (divisor.low <= 0)
           return std::nullopt;
-        return Range{operand(0).low < 0 ? 1 - divisor.high : 0,
-                     divisor.high - 1};
+        return IntegerRange{operand(0).low < 0 ? 1 - divisor.high : 0,
+                            divisor.high - 1};
       })
-      .Case<arith::AndIOp>([&](auto) -> std::optional<Range> {
-        for (Range range : {operand(0), operand(1)})
+      .Case<arith::AndIOp>([&](auto) -> std::optional<IntegerRange> {
+        for (IntegerRange range : {operand(0), operand(1)})
           if (range.low >= 0)
-            return Range{0, range.high};
+            return IntegerRange{0, range.high};
         return std::nullopt;
       })
-      .Case<math::AbsIOp>([&](auto) -> std::optional<Range> {
-        Range a = operand(0);
+      .Case<math::AbsIOp>([&](auto) -> std::optional<IntegerRange> {
+        IntegerRange a = operand(0);
         if (a.low == INT64_MIN)
           return std::nullopt;
-        return Range{a.low > 0 ? a.low : 0, std::max(a.high, -a.low)};
+        return IntegerRange{a.low > 0 ? a.low : 0, std::max(a.high, -a.low)};
       })
       .Case<arith::SelectOp>(
           [&](auto) { return unite(operand(1), operand(2)); })
       .Case<tile::SelectValidOp>(
-          [&](tile::SelectValidOp select) -> std::optional<Range> {
+          [&](tile::SelectValidOp select) -> std::optional<IntegerRange> {
             auto pad = dyn_cast_if_present<IntegerAttr>(tile::getPadValue(
                 select.getPad(), select.getType().getElementType()));
             if (!pad)
@@ -230,27 +236,28 @@ std::optional<Range> IntegerFacts::computeOp(Operation *op) {
             return unite(operand(0), {value, value});
           })
       .Case<arith::ExtSIOp, arith::IndexCastOp, arith::TruncIOp>(
-          [&](auto cast) -> std::optional<Range> {
-            Range range = operand(0);
+          [&](auto cast) -> std::optional<IntegerRange> {
+            IntegerRange range = operand(0);
             // As a signed number true is -1.
             if (getElementTypeOrSelf(cast.getIn().getType()).isInteger(1))
-              return Range{-1, 0};
+              return IntegerRange{-1, 0};
             return range;
           })
-      .Case<arith::ExtUIOp>([&](arith::ExtUIOp ext) -> std::optional<Range> {
-        Range range = operand(0);
+      .Case<arith::ExtUIOp>([&](arith::ExtUIOp ext)
+                                -> std::optional<IntegerRange> {
+        IntegerRange range = operand(0);
         if (range.low >= 0)
           return range;
         unsigned bits =
             getElementTypeOrSelf(ext.getIn().getType()).getIntOrFloatBitWidth();
-        return Range{0, static_cast<int64_t>(llvm::maxUIntN(bits))};
+        return IntegerRange{0, static_cast<int64_t>(llvm::maxUIntN(bits))};
       })
       .Case<tensor::SplatOp, tensor::ExtractOp, tensor::FromElementsOp,
             tile::BroadcastOp, tilegpu::ConvertLayoutOp>(
-          [&](auto) -> std::optional<Range> { return operand(0); })
+          [&](auto) -> std::optional<IntegerRange> { return operand(0); })
       .Case<tile::ArgReduceOp>([](tile::ArgReduceOp reduce) {
         RankedTensorType type = reduce.getValue().getType();
-        return Range{-1, type.getDimSize(reduce.getAxis()) - 1};
+        return IntegerRange{-1, type.getDimSize(reduce.getAxis()) - 1};
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -327,4 +334,4 @@ int64_t IntegerFacts::computeDivisor(Value value) {
       .Default([](Operation *) -> int64_t { return 1; });
 }
 
-} // namespace tilec::cuda
+} // namespace mlir::tilegpu

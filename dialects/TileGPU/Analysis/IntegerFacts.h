@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TILEC_CODEGEN_CUDA_INTEGERFACTS_H
-#define TILEC_CODEGEN_CUDA_INTEGERFACTS_H
+#ifndef TILEC_DIALECTS_TILEGPU_ANALYSIS_INTEGERFACTS_H
+#define TILEC_DIALECTS_TILEGPU_ANALYSIS_INTEGERFACTS_H
 
 #include "dialects/TileGPU/IR/TileGPU.h"
 
@@ -17,14 +17,14 @@
 
 #include <optional>
 
-namespace tilec::cuda {
+namespace mlir::tilegpu {
 
-struct Range {
+struct IntegerRange {
   int64_t low, high;
 
   bool fits(unsigned bits) const;
-  static Range ofBits(unsigned bits);
-  bool operator==(const Range &) const = default;
+  static IntegerRange ofBits(unsigned bits);
+  bool operator==(const IntegerRange &) const = default;
 };
 
 class IntegerFacts {
@@ -37,7 +37,7 @@ public:
   bool hasIndex32() const { return index32; }
   /// The interval of an integer or `index`, or of every lane of a tensor of
   /// those.
-  Range rangeOf(mlir::Value value);
+  IntegerRange rangeOf(mlir::Value value);
   /// Whether an integer op other than on `index` may go beyond its type.
   bool mayWrap(mlir::Operation *op);
   /// The greatest power of two, at most 2^20, that is known to divide it.
@@ -52,16 +52,16 @@ public:
   Extent extentOf(mlir::Value view, unsigned dim) const;
 
 private:
-  Range compute(mlir::Value value);
-  std::optional<Range> computeOp(mlir::Operation *op);
+  IntegerRange compute(mlir::Value value);
+  std::optional<IntegerRange> computeOp(mlir::Operation *op);
   int64_t computeDivisor(mlir::Value value);
 
   mlir::tile::KernelOp kernel;
   bool index32;
-  llvm::DenseMap<mlir::Value, Range> ranges;
+  llvm::DenseMap<mlir::Value, IntegerRange> ranges;
   llvm::DenseMap<mlir::Value, int64_t> divisors;
 };
 
-} // namespace tilec::cuda
+} // namespace mlir::tilegpu
 
-#endif // TILEC_CODEGEN_CUDA_INTEGERFACTS_H
+#endif // TILEC_DIALECTS_TILEGPU_ANALYSIS_INTEGERFACTS_H

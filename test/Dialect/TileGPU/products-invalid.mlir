@@ -1,0 +1,45 @@
+// RUN: tilec-opt %s --split-input-file --verify-diagnostics
+
+// The axes of a product's accumulator, one case a rule.
+
+#acc = #tilegpu.layout<registers = [[0, 1], [8, 0]], lanes = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warps = []>
+
+tile.kernel @negative() {
+  %c0 = arith.constant 0 : index
+  %a = tilegpu.alloc "A" : !tilegpu.buffer<1 x 16x16xbf16, phase_rows = 1, phases = 1>
+  %b = tilegpu.alloc "B" : !tilegpu.buffer<1 x 16x8xbf16, phase_rows = 1, phases = 1>
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32, #acc>
+  // expected-error@+1 {{expected at least 0 batch axes and 1 row axis, found -1 and 1}}
+  %d = tilegpu.mma %zero, %a[%c0], %b[%c0] precision ieee {batch = -1 : i64} : tensor<16x8xf32, #acc>, !tilegpu.buffer<1 x 16x16xbf16, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x8xbf16, phase_rows = 1, phases = 1>
+  tile.return
+}
+
+// -----
+
+#acc = #tilegpu.layout<registers = [[0, 1], [8, 0]], lanes = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warps = []>
+
+tile.kernel @columns() {
+  %c0 = arith.constant 0 : index
+  %a = tilegpu.alloc "A" : !tilegpu.buffer<1 x 16x16xf32, phase_rows = 1, phases = 1>
+  %b = tilegpu.alloc "B" : !tilegpu.buffer<1 x 16x8xf32, phase_rows = 1, phases = 1>
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32, #acc>
+  // expected-error@+1 {{expected an accumulator of at least 3 axes with a layout, found 'tensor<16x8xf32}}
+  %d = tilegpu.fma_dot %zero, %a[%c0], %b[%c0] batch 0 {row_axes = 2 : i64} : tensor<16x8xf32, #acc>, !tilegpu.buffer<1 x 16x16xf32, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x8xf32, phase_rows = 1, phases = 1>
+  tile.return
+}
+
+// -----
+
+// Two products of 8 x 8 have operands of 16 rows.
+
+#acc = #tilegpu.layout<registers = [[0, 0, 1], [1, 0, 0]], lanes = [[0, 0, 2], [0, 0, 4], [0, 1, 0], [0, 2, 0], [0, 4, 0]], warps = []>
+
+tile.kernel @batches() {
+  %c0 = arith.constant 0 : index
+  %a = tilegpu.alloc "A" : !tilegpu.buffer<1 x 16x16xf32, phase_rows = 1, phases = 1>
+  %b = tilegpu.alloc "B" : !tilegpu.buffer<1 x 16x8xf32, phase_rows = 1, phases = 1>
+  %zero = arith.constant dense<0.0> : tensor<2x8x8xf32, #acc>
+  // expected-error@+1 {{expected rhs with 16 contracted positions as lhs has, found 8}}
+  %d = tilegpu.fma_dot %zero, %a[%c0], %b[%c0] batch 1 : tensor<2x8x8xf32, #acc>, !tilegpu.buffer<1 x 16x16xf32, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x8xf32, phase_rows = 1, phases = 1>
+  tile.return
+}
