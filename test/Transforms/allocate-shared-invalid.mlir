@@ -8,9 +8,9 @@
 tile.kernel @too_much() {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<8x16xf32, #l>
-  // expected-note @below {{512 bytes: 'A', 1 x 8 x 16 elements of 'f32'}}
+  // expected-note @below {{512 bytes: 'A', 8 x 16 elements of f32}}
   %a = tilegpu.alloc "A" : !tilegpu.buffer<1 x 8x16xf32, phase_rows = 1, phases = 1>
-  // expected-note @below {{1024 bytes: 'B', 2 x 8 x 16 elements of 'f32'}}
+  // expected-note @below {{1024 bytes: 'B', 2 stages of 8 x 16 elements of f32}}
   %b = tilegpu.alloc "B" : !tilegpu.buffer<2 x 8x16xf32, phase_rows = 1, phases = 1>
   tilegpu.local_store %x, %b[%c0] : tensor<8x16xf32, #l>, !tilegpu.buffer<2 x 8x16xf32, phase_rows = 1, phases = 1>
   tilegpu.local_store %x, %a[%c0] : tensor<8x16xf32, #l>, !tilegpu.buffer<1 x 8x16xf32, phase_rows = 1, phases = 1>
@@ -19,17 +19,19 @@ tile.kernel @too_much() {
 
 // -----
 
-// 1024 elements of 4 bytes change their warps.
+// 1024 elements of 4 bytes change their warps, and a place in the printed text
+// goes to all of them.
 
 #rows = #tilegpu.layout<registers = [[0, 1], [0, 2], [0, 4], [8, 0]], lanes = [[0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warps = [[16, 0]]>
 #columns = #tilegpu.layout<registers = [[1, 0], [2, 0], [4, 0], [8, 0]], lanes = [[16, 0], [0, 1], [0, 2], [0, 4], [0, 8]], warps = [[0, 16]]>
-// expected-error @below {{expected at most 1535 bytes, found}}
+// expected-error @below {{expected at most 1535 bytes, found 4744}}
 // expected-note @below {{help: take smaller tiles or fewer stages in the schedule}}
 tile.kernel @exchange() attributes {tilegpu.warps = 2 : i64} {
   scf.forall (%i) in (1) {
     %x = arith.constant dense<0.0> : tensor<32x32xf32, #rows>
-    // expected-note @below {{bytes: exchange of values between warps}}
+    // expected-note @below {{4624 bytes: exchange of values between warps}}
     %y = tilegpu.convert_layout %x : tensor<32x32xf32, #rows> -> tensor<32x32xf32, #columns>
+    // expected-note @below {{8 bytes: exchange of values between warps}}
     tile.print "y", %y : tensor<32x32xf32, #columns>
   }
   tile.return

@@ -13,7 +13,7 @@
 // CHECK-SAME: tilegpu.shared_bytes = 1024 : i64
 // CHECK: tilegpu.alloc "A" at 0 :
 // CHECK: tilegpu.alloc "B" at 0 :
-tile.kernel @in_turn() {
+tile.kernel @in_turn(%Y: !tile.view<8x16xf32> {tile.name = "Y", tile.access = #tile.access<out>}) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<8x16xf32, #l>
   %a = tilegpu.alloc "A" : !small
@@ -22,7 +22,7 @@ tile.kernel @in_turn() {
   %b = tilegpu.alloc "B" : !large
   tilegpu.local_store %y, %b[%c0] : tensor<8x16xf32, #l>, !large
   %z = tilegpu.local_load %b[%c0] : !large -> tensor<8x16xf32, #l>
-  tile.print "z", %z : tensor<8x16xf32, #l>
+  tile.store %z, %Y[%c0, %c0] dims [0, 1] : tensor<8x16xf32, #l>, !tile.view<8x16xf32>
   tile.return
 }
 
@@ -32,7 +32,7 @@ tile.kernel @in_turn() {
 // CHECK-SAME: tilegpu.shared_bytes = 1536 : i64
 // CHECK: tilegpu.alloc "A" at 1024 :
 // CHECK: tilegpu.alloc "B" at 0 :
-tile.kernel @at_once() {
+tile.kernel @at_once(%Y: !tile.view<8x16xf32> {tile.name = "Y", tile.access = #tile.access<out>}) {
   %c0 = arith.constant 0 : index
   %x = arith.constant dense<0.0> : tensor<8x16xf32, #l>
   %a = tilegpu.alloc "A" : !small
@@ -40,7 +40,7 @@ tile.kernel @at_once() {
   tilegpu.local_store %x, %a[%c0] : tensor<8x16xf32, #l>, !small
   tilegpu.local_store %x, %b[%c0] : tensor<8x16xf32, #l>, !large
   %y = tilegpu.local_load %a[%c0] : !small -> tensor<8x16xf32, #l>
-  tile.print "y", %y : tensor<8x16xf32, #l>
+  tile.store %y, %Y[%c0, %c0] dims [0, 1] : tensor<8x16xf32, #l>, !tile.view<8x16xf32>
   tile.return
 }
 
@@ -50,7 +50,7 @@ tile.kernel @at_once() {
 // CHECK-SAME: tilegpu.shared_bytes = 1536 : i64
 // CHECK: tilegpu.alloc "A" at 1024 :
 // CHECK: tilegpu.alloc "B" at 0 :
-tile.kernel @around_a_loop() {
+tile.kernel @around_a_loop(%Y: !tile.view<8x16xf32> {tile.name = "Y", tile.access = #tile.access<out>}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -62,7 +62,7 @@ tile.kernel @around_a_loop() {
     %b = tilegpu.alloc "B" : !large
     tilegpu.local_store %y, %b[%c0] : tensor<8x16xf32, #l>, !large
     %z = tilegpu.local_load %b[%c0] : !large -> tensor<8x16xf32, #l>
-    tile.print "z", %z : tensor<8x16xf32, #l>
+    tile.store %z, %Y[%c0, %c0] dims [0, 1] : tensor<8x16xf32, #l>, !tile.view<8x16xf32>
   }
   tile.return
 }
@@ -112,6 +112,22 @@ tile.kernel @exchanges() attributes {tilegpu.warps = 2 : i64} {
     tile.print "second", %1 : tensor<f32>
     %2 = tile.reduce sum %y axes [0] : tensor<128xf32, #one> -> tensor<f32>
     tile.print "third", %2 : tensor<f32>
+  }
+  tile.return
+}
+
+// So has the print of tiles, 8 bytes for each; numbers need none.
+
+// CHECK-LABEL: tile.kernel @prints
+// CHECK-SAME: tilegpu.shared_bytes = 16 : i64
+// CHECK: tile.print "tiles and a number", %{{.*}}, %{{.*}}, %{{.*}} {tilegpu.scratch = 0 : i64}
+// CHECK-NEXT: tile.print "number", %{{.*}} : i64
+tile.kernel @prints() {
+  %n = arith.constant 3 : i64
+  %x = arith.constant dense<0.0> : tensor<8x16xf32, #l>
+  scf.forall (%i) in (1) {
+    tile.print "tiles and a number", %x, %x, %n : tensor<8x16xf32, #l>, tensor<8x16xf32, #l>, i64
+    tile.print "number", %n : i64
   }
   tile.return
 }

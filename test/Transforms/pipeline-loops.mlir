@@ -19,13 +19,13 @@
 // CHECK-NEXT: tilegpu.async_copy %{{.*}}[%c0{{.*}}, %c0{{.*}}] dims [0, 1], %[[A]][%[[S0:.*]]] vector 16
 // CHECK-NEXT: }
 // CHECK-NEXT: tilegpu.commit
-// CHECK: %[[AT1:.*]] = arith.addi %c0{{.*}}, %c8
+// CHECK: %[[AT1:.*]] = arith.constant 8 : index
 // CHECK: %[[SECOND:.*]] = arith.cmpi slt, %[[AT1]], %[[N]] : index
 // CHECK-NEXT: scf.if %[[SECOND]] {
 // CHECK-NEXT: tilegpu.async_copy %{{.*}}[%[[AT1]], %c0{{.*}}] dims [0, 1], %[[A]][%[[S1:.*]]] vector 16
 // CHECK-NEXT: }
 // CHECK-NEXT: tilegpu.commit
-// CHECK: %[[AHEAD:.*]] = arith.muli %c8
+// CHECK: %[[AHEAD:.*]] = arith.constant 16 : index
 // CHECK: scf.for %[[I:[a-z0-9]+]] = %c0{{.*}} to %[[N]] step %c8{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %[[READ:.*]] = %{{.*}}, %[[WRITE:.*]] = %{{.*}})
 // CHECK-NEXT: tilegpu.wait 1
 // CHECK-NEXT: tilegpu.barrier
@@ -180,14 +180,24 @@ tile.kernel @carried(%A: !tile.view<?x16xf32> {tile.name = "A"}) {
   tile.return
 }
 
-// One that is read from memory.
+// One that is read from a tensor which nobody writes is read ahead too.
 
 // CHECK-LABEL: tile.kernel @indirect
-// CHECK: scf.for %
-// CHECK-NOT: tilegpu.wait 1
-// CHECK: tilegpu.alloc "A" : <1 x
-// REMARK: remark: {{.*}}not-pipelined{{.*}}the position of a copy is read from memory
-tile.kernel @indirect(%A: !tile.view<?x16xf32> {tile.name = "A"}, %P: !tile.view<?xi64> {tile.name = "P"}) {
+// CHECK: tilegpu.alloc "A" : <2 x
+// CHECK: scf.if
+// CHECK-NEXT: %[[T0:.*]] = tile.load %P[%c0]
+// CHECK-NEXT: %[[V0:.*]] = tensor.extract %[[T0]][]
+// CHECK-NEXT: %[[FIRST:.*]] = arith.index_cast %[[V0]]
+// CHECK-NEXT: tilegpu.async_copy %A[%[[FIRST]], %c0]
+// CHECK: scf.for %[[I:[a-z0-9]+]] =
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]]
+// CHECK: scf.if
+// CHECK-NEXT: %[[T1:.*]] = tile.load %P[%[[NEXT]]]
+// CHECK-NEXT: %[[V1:.*]] = tensor.extract %[[T1]][]
+// CHECK-NEXT: %[[AHEAD:.*]] = arith.index_cast %[[V1]]
+// CHECK-NEXT: tilegpu.async_copy %A[%[[AHEAD]], %c0]
+// REMARK: remark: [Passed] pipelined {{.*}}copies run 1 iterations ahead
+tile.kernel @indirect(%A: !tile.view<?x16xf32> {tile.name = "A"}, %P: !tile.view<?xi64> {tile.name = "P"}) attributes {tile.schedule = #tile.schedule<{stages = 2 : i64}>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %N = tile.dim %P, 0 : !tile.view<?xi64>
@@ -202,6 +212,35 @@ tile.kernel @indirect(%A: !tile.view<?x16xf32> {tile.name = "A"}, %P: !tile.view
       tilegpu.wait 0
       %x = tilegpu.local_load %a[%c0] : !buffer -> tensor<8x16xf32, #l>
       tile.print "x", %x : tensor<8x16xf32, #l>
+    }
+  }
+  tile.return
+}
+
+// One that is read from a tensor which the loop writes: the next iteration may
+// find another one there.
+
+// CHECK-LABEL: tile.kernel @rewritten
+// CHECK: scf.for %
+// CHECK: tilegpu.alloc "A" : <1 x
+// REMARK: remark: {{.*}}not-pipelined{{.*}}the position of a copy is read from memory
+tile.kernel @rewritten(%A: !tile.view<?x16xf32> {tile.name = "A"}, %P: !tile.view<?xi64> {tile.name = "P", tile.access = #tile.access<inout>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %N = tile.dim %P, 0 : !tile.view<?xi64>
+  scf.forall (%p) in (1) {
+    scf.for %i = %c0 to %N step %c1 {
+      %t = tile.load %P[%i] dims [] pad zero : !tile.view<?xi64> -> tensor<i64>
+      %v = tensor.extract %t[] : tensor<i64>
+      %at = arith.index_cast %v : i64 to index
+      %a = tilegpu.alloc "A" : !buffer
+      tilegpu.async_copy %A[%at, %c0] dims [0, 1], %a[%c0] vector 16 shape [8, 16] : !tile.view<?x16xf32>, !buffer
+      tilegpu.commit
+      tilegpu.wait 0
+      %x = tilegpu.local_load %a[%c0] : !buffer -> tensor<8x16xf32, #l>
+      tile.print "x", %x : tensor<8x16xf32, #l>
+      %next = arith.addi %i, %c1 : index
+      tile.store %t, %P[%next] dims [] : tensor<i64>, !tile.view<?xi64>
     }
   }
   tile.return

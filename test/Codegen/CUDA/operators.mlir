@@ -103,7 +103,7 @@ tile.kernel @narrow(%A: !tile.view<128xf16> {tile.name = "A", tile.unit_stride =
 // CHECK-DAG:    const int a_load = ((lane & 3) << 6) | (lane & 28);
 // CHECK-DAG:    const int b_store = ((lane & 3) << 6) ^ ((lane & 2) << 3) ^ (lane & 28);
 // CHECK-DAG:    const int b_load = (lane << 4) ^ ((lane & 24) << 1);
-// CHECK:        const unsigned a_at = shared_base + 1 * 512 + a_store;
+// CHECK:        const unsigned a_at = shared_base + 512 + a_store;
 // CHECK-NEXT:   store_shared_16(a_at, x);
 // CHECK-NEXT:   __syncthreads();
 // CHECK:          load_shared_4(a_tile + r, a_at1 + (((r & 1) << 8) | ((r & 2) << 4)));

@@ -58,3 +58,31 @@ tile.kernel @products(%A: !tile.view<16x16xbf16> {tile.name = "A"}) attributes {
   }
   tile.return
 }
+
+// Axes of an accumulator that number products, and several that are rows of one.
+
+#batches = #tilegpu.layout<registers = [[0, 0, 1], [0, 8, 0], [1, 0, 0]], lanes = [[0, 0, 2], [0, 0, 4], [0, 1, 0], [0, 2, 0], [0, 4, 0]], warps = []>
+#row_axes = #tilegpu.layout<registers = [[0, 0, 1], [1, 0, 0]], lanes = [[0, 0, 2], [0, 0, 4], [0, 1, 0], [0, 2, 0], [0, 4, 0]], warps = []>
+
+// CHECK-LABEL: tile.kernel @axes_of_products
+tile.kernel @axes_of_products() attributes {tilegpu.warps = 1 : i64} {
+  %c0 = arith.constant 0 : index
+  %x = arith.constant dense<0.0> : tensor<2x16x8xf32, #batches>
+  %y = arith.constant dense<0.0> : tensor<2x8x8xf32, #row_axes>
+  scf.forall (%i) in (1) {
+    %as = tilegpu.alloc "As" : !tilegpu.buffer<1 x 32x16xbf16, phase_rows = 1, phases = 1>
+    %bs = tilegpu.alloc "Bs" : !tilegpu.buffer<1 x 32x8xbf16, phase_rows = 1, phases = 1>
+    %a = tilegpu.alloc "A" : !tilegpu.buffer<1 x 16x16xbf16, phase_rows = 1, phases = 1>
+    %b = tilegpu.alloc "B" : !tilegpu.buffer<1 x 16x8xbf16, phase_rows = 1, phases = 1>
+    // CHECK: tilegpu.mma %{{.*}}, %{{.*}}[%c0], %{{.*}}[%c0] precision ieee {batch = 1 : i64} : tensor<2x16x8xf32, #{{.*}}>, !tilegpu.buffer<1 x 32x16xbf16
+    %0 = tilegpu.mma %x, %as[%c0], %bs[%c0] precision ieee {batch = 1 : i64} : tensor<2x16x8xf32, #batches>, !tilegpu.buffer<1 x 32x16xbf16, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 32x8xbf16, phase_rows = 1, phases = 1>
+    // CHECK: tilegpu.fma_dot %{{.*}}, %{{.*}}[%c0], %{{.*}}[%c0] batch 1 : tensor<2x16x8xf32, #{{.*}}>, <1 x 32x16xbf16
+    %1 = tilegpu.fma_dot %0, %as[%c0], %bs[%c0] batch 1 : tensor<2x16x8xf32, #batches>, !tilegpu.buffer<1 x 32x16xbf16, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 32x8xbf16, phase_rows = 1, phases = 1>
+    // CHECK: tilegpu.mma %{{.*}}, %{{.*}}[%c0], %{{.*}}[%c0] precision ieee {row_axes = 2 : i64} : tensor<2x8x8xf32, #{{.*}}>, !tilegpu.buffer<1 x 16x16xbf16
+    %2 = tilegpu.mma %y, %a[%c0], %b[%c0] precision ieee {row_axes = 2 : i64} : tensor<2x8x8xf32, #row_axes>, !tilegpu.buffer<1 x 16x16xbf16, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x8xbf16, phase_rows = 1, phases = 1>
+    // CHECK: tilegpu.fma_dot %{{.*}}, %{{.*}}[%c0], %{{.*}}[%c0] batch 0 {row_axes = 2 : i64} : tensor<2x8x8xf32, #{{.*}}>, <1 x 16x16xbf16
+    %3 = tilegpu.fma_dot %2, %a[%c0], %b[%c0] batch 0 {row_axes = 2 : i64} : tensor<2x8x8xf32, #row_axes>, !tilegpu.buffer<1 x 16x16xbf16, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x8xbf16, phase_rows = 1, phases = 1>
+    tile.print "axes", %1, %3 : tensor<2x16x8xf32, #batches>, tensor<2x8x8xf32, #row_axes>
+  }
+  tile.return
+}
