@@ -478,6 +478,40 @@ void KernelEmitter::fillImage() {
   image.divisors = divisorsOf(kernel, image.extents);
 }
 
+/// Whether a block reads what it reads once, in whole vectors, and writes next
+/// to nothing: the first-level cache is of no use then. (Where as much is
+/// written, going through it is the faster way.)
+static bool readsOnly(tile::KernelOp kernel) {
+  constexpr int64_t factor = 8;
+  int64_t read = 0, written = 0;
+  bool repeats = false;
+  auto bytesOf = [](RankedTensorType type) {
+    return type.getNumElements() *
+           tilegpu::getElementBytes(type.getElementType());
+  };
+  kernel->walk([&](Operation *op) {
+    repeats |= isa<scf::ForOp>(op);
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      read = std::max(read, bytesOf(load.getType()));
+    else if (auto store = dyn_cast<tile::StoreOp>(op))
+      written = std::max(written, bytesOf(store.getValue().getType()));
+  });
+  return !repeats && written * factor <= read;
+}
+
+/// The items of the prelude that a kernel uses.
+static std::string preludeFor(tile::KernelOp kernel,
+                              const llvm::StringSet<> &used) {
+  std::string text = Prelude::get().select(used);
+  constexpr llvm::StringLiteral kept = "\"ld.global.nc\"",
+                                once = "\"ld.global.nc.L1::no_allocate\"";
+  if (size_t at = text.find(kept.str()); at != std::string::npos &&
+                                         !used.contains("load_around") &&
+                                         readsOnly(kernel))
+    text.replace(at, kept.size(), once);
+  return text;
+}
+
 llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   fillImage();
   declareArguments();
@@ -507,7 +541,7 @@ llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   result.source = "// " + image.name + ": " + std::to_string(image.threads) +
                   " threads, " + std::to_string(image.sharedBytes) +
                   " bytes of shared memory. Written by tilec.\n\n" +
-                  Prelude::get().select(used) +
+                  preludeFor(kernel, used) +
                   "extern \"C\" __global__ void __launch_bounds__(" + bounds +
                   ")\n" + parameters + " {\n" + head + body;
   result.image = std::move(image);

@@ -111,8 +111,11 @@ int64_t tilec::chooseWarps(tile::KernelOp kernel) {
       threads = contains<math::ExpOp, math::Exp2Op>(kernel)
                     ? std::clamp<int64_t>(vectors / 8, 64, 256)
                     : std::clamp<int64_t>(vectors / 2, 128, 256);
+    // Rows in one go keep all threads busy; loops over longer ones want several
+    // blocks, of which one reduces while others read.
     if (vectors > 1024)
-      threads = std::clamp<int64_t>(vectors / 8, 512, 1024);
+      threads = std::clamp<int64_t>(
+          vectors / 8, contains<scf::ForOp>(kernel) ? 256 : 512, 1024);
   } else if (vectors > 128) {
     threads = std::clamp<int64_t>(vectors / 4, 128, 256);
   }

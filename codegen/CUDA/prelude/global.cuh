@@ -2,9 +2,12 @@
 // is for memory that nobody writes while the kernel runs, `reload` for other.
 // The functions with `_if` leave the registers as they are unless `ok`.
 
+// How what nobody writes is read.
+#define LOAD_GLOBAL "ld.global.nc"
+
 template <typename T> DEVICE void load_16(T *to, const void *from) {
   unsigned words[4];
-  asm volatile("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+  asm volatile(LOAD_GLOBAL ".v4.b32 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "l"(from));
   memcpy(to, words, 16);
@@ -14,7 +17,7 @@ template <typename T> DEVICE void load_16_if(T *to, const void *from, bool ok) {
   unsigned words[4];
   memcpy(words, to, 16);
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %5, 0;\n\t"
-               "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
+               "@p " LOAD_GLOBAL ".v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
                : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3])
                : "l"(from), "r"((int)ok));
   memcpy(to, words, 16);
@@ -22,7 +25,7 @@ template <typename T> DEVICE void load_16_if(T *to, const void *from, bool ok) {
 
 template <typename T> DEVICE void load_8(T *to, const void *from) {
   unsigned words[2];
-  asm volatile("ld.global.nc.v2.b32 {%0, %1}, [%2];"
+  asm volatile(LOAD_GLOBAL ".v2.b32 {%0, %1}, [%2];"
                : "=r"(words[0]), "=r"(words[1])
                : "l"(from));
   memcpy(to, words, 8);
@@ -32,7 +35,7 @@ template <typename T> DEVICE void load_8_if(T *to, const void *from, bool ok) {
   unsigned words[2];
   memcpy(words, to, 8);
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %3, 0;\n\t"
-               "@p ld.global.nc.v2.b32 {%0, %1}, [%2];\n\t}"
+               "@p " LOAD_GLOBAL ".v2.b32 {%0, %1}, [%2];\n\t}"
                : "+r"(words[0]), "+r"(words[1])
                : "l"(from), "r"((int)ok));
   memcpy(to, words, 8);
@@ -40,7 +43,7 @@ template <typename T> DEVICE void load_8_if(T *to, const void *from, bool ok) {
 
 template <typename T> DEVICE void load_4(T *to, const void *from) {
   unsigned words[1];
-  asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(words[0]) : "l"(from));
+  asm volatile(LOAD_GLOBAL ".b32 %0, [%1];" : "=r"(words[0]) : "l"(from));
   memcpy(to, words, 4);
 }
 
@@ -48,7 +51,7 @@ template <typename T> DEVICE void load_4_if(T *to, const void *from, bool ok) {
   unsigned words[1];
   memcpy(words, to, 4);
   asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.b32 p, %2, 0;\n\t"
-               "@p ld.global.nc.b32 %0, [%1];\n\t}"
+               "@p " LOAD_GLOBAL ".b32 %0, [%1];\n\t}"
                : "+r"(words[0])
                : "l"(from), "r"((int)ok));
   memcpy(to, words, 4);

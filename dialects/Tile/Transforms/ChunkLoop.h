@@ -15,10 +15,15 @@
 
 namespace mlir::tile {
 
+/// On loads: the number of the loop over chunks that they were made for.
+inline constexpr StringLiteral kLoopNumberAttr = "tile.loop_number";
+
 class ChunkLoop {
 public:
-  ChunkLoop(const LongAxis &axis, ArrayRef<ChunkSink> sinks, Operation *before)
-      : axis(axis), sinks(sinks), b(before->getLoc(), before) {}
+  /// `number` is that of the loop among those of the block.
+  ChunkLoop(const LongAxis &axis, ArrayRef<ChunkSink> sinks, unsigned number,
+            Operation *before)
+      : axis(axis), sinks(sinks), number(number), b(before->getLoc(), before) {}
 
   /// Builds the loop, and replaces the results of the sinks by its own.
   void build();
@@ -79,6 +84,7 @@ private:
 
   const LongAxis &axis;
   ArrayRef<ChunkSink> sinks;
+  unsigned number;
   ImplicitLocOpBuilder b;
   /// A slice op, or a sink (with sums: where the last of them stands).
   struct LoopOp {

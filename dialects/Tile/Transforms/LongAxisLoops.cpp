@@ -194,7 +194,14 @@ Operation *ChunkLoop::cloneOnChunk(Operation *op) {
       to.setType(chunkType(from));
   b.setInsertionPoint(copy);
   llvm::TypeSwitch<Operation *>(copy)
-      .Case([&](LoadOp load) { moveBlock(load, op->getResult(0)); })
+      .Case([&](LoadOp load) {
+        moveBlock(load, op->getResult(0));
+        // What two loops read of a chunk that both have behind them is not to
+        // be kept in registers from one to the other: loads of different loops
+        // differ.
+        if (number > 0)
+          load->setAttr(kLoopNumberAttr, b.getI64IntegerAttr(number));
+      })
       .Case([&](StoreOp store) { moveBlock(store, op->getOperand(0)); })
       .Case([&](AtomicAddOp add) { moveBlock(add, op->getOperand(0)); })
       .Case([&](GatherOp gather) { maskElements(gather, op->getResult(0)); })
@@ -251,8 +258,7 @@ unsigned mlir::tile::applyPlan(const BlockPlan &plan, const LongAxis &axis) {
       step.op->moveBefore(end);
       continue;
     }
-    ChunkLoop(axis, step.sinks, end).build();
-    ++numLoops;
+    ChunkLoop(axis, step.sinks, numLoops++, end).build();
   }
   return numLoops;
 }
