@@ -18,17 +18,20 @@ split-file, diff). Substitutions beside lit's own:
     %fake-gpu      runs a command with the driver and the NVRTC of the unit tests,
                    which compute nothing
     %std, %examples, %repo           those folders
+    %libtilec      the library for programs
     %python        the interpreter of scripts/setup's virtual environment
 
 Features for REQUIRES and UNSUPPORTED: `gpu` (an NVIDIA driver and device),
 `nvrtc` (its library is installed), `numpy` (%python has it), `fake-gpu` (the unit
-tests are built).
+tests are built), `libtilec` (%libtilec is built, and a program without sanitizers can
+load it).
 """
 
 import fcntl
 import glob
 import itertools
 import os
+import re
 import subprocess
 import sys
 
@@ -96,6 +99,8 @@ fakes = [
     for name in ("libTilecFakeDriver.so", "libTilecFakeNVRTC.so")
 ]
 
+libtilec = os.path.join(build, "lib", "libtilec.so")
+
 round_trip = " && ".join(
     [
         f"{tilec_opt} %s | {file_check} %s",
@@ -113,6 +118,7 @@ config.substitutions += [
     ("%FileCheck", file_check),
     ("%examples", os.path.join(repo, "examples")),
     ("%std", os.path.join(repo, "std")),
+    ("%libtilec", libtilec),
     ("%repo", repo),
     ("%python", python),
 ]
@@ -139,11 +145,18 @@ def has_numpy():
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
+def is_sanitized():
+    with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as cache:
+        return re.search(r"^TILEC_SANITIZE:\w+=.", cache.read(), re.MULTILINE)
+
+
 if has_nvrtc():
     config.available_features.add("nvrtc")
 if has_numpy():
     config.available_features.add("numpy")
 if all(map(os.path.exists, fakes)):
     config.available_features.add("fake-gpu")
+if os.path.exists(libtilec) and not is_sanitized():
+    config.available_features.add("libtilec")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Compiler/GpuExecutable.h"
-
+#include "lib/Runtime/GPU/Timing.h"
 #include <chrono>
 
 using namespace tilec;
@@ -163,40 +163,18 @@ bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
 }
 
 llvm::Expected<double> GpuExecutable::time(unsigned count) {
-  // Writing more than the second-level cache holds leaves none of the arrays
-  // in it.
-  constexpr size_t flushBytes = size_t(256) << 20;
-  llvm::Expected<gpu::DeviceBuffer> flush = device->allocate(flushBytes);
-  if (!flush)
-    return flush.takeError();
-  gpu::StreamRef stream = device->defaultStream();
   llvm::Expected<gpu::PreparedLaunch> ready =
       launcher->prepare(*device, onDevice);
   if (!ready)
     return ready.takeError();
-  llvm::Expected<gpu::Event> begin = device->createEvent();
-  if (!begin)
-    return begin.takeError();
-  llvm::Expected<gpu::Event> end = device->createEvent();
-  if (!end)
-    return end.takeError();
-  std::vector<double> times;
-  for (unsigned i = 0; i < count; ++i) {
-    if (llvm::Error error = device->fill(flush->data(), i, flushBytes, stream))
-      return std::move(error);
-    if (llvm::Error error = begin->record(stream))
-      return std::move(error);
-    if (llvm::Error error = ready->run(stream))
-      return std::move(error);
-    if (llvm::Error error = end->record(stream))
-      return std::move(error);
-    if (llvm::Error error = end->synchronize())
-      return std::move(error);
-    llvm::Expected<float> elapsed = end->millisecondsSince(*begin);
-    if (!elapsed)
-      return elapsed.takeError();
-    times.push_back(*elapsed);
-  }
-  llvm::sort(times);
-  return times[times.size() / 2];
+  gpu::TimingOptions options;
+  options.warmups = 0; // It has run already.
+  options.samples = options.minSamples = count;
+  llvm::Expected<std::vector<gpu::Timing>> timings = gpu::measure(
+      *device,
+      {{"kernel", [&](gpu::StreamRef stream) { return ready->run(stream); }}},
+      options);
+  if (!timings)
+    return timings.takeError();
+  return timings->front().median;
 }

@@ -16,6 +16,8 @@ static constexpr llvm::StringLiteral compileText =
 
   tilec FILE.tile [options]               check a program, or show a stage of it
   tilec run FILE.tile [KERNEL] [options]  run a kernel; see 'tilec run --help'
+  tilec bench FILE.tile [KERNEL] [options]
+                                          measure one; 'tilec bench --help'
 
 A FIRST KERNEL
   A kernel names the axes of its arrays and says what one tile of the result is.
@@ -67,6 +69,50 @@ EXAMPLES
       print the median time of 20 runs
 )";
 
+static constexpr llvm::StringLiteral benchText =
+    R"(tilec bench - compiles a kernel and measures how fast it is
+
+  tilec bench FILE.tile [KERNEL] [options]
+
+  Arguments are made as for 'tilec run', but on a GPU large arrays repeat a
+  block of random numbers, so that gigabytes take no time to make. Results are
+  not looked at: 'tilec run --check' does that.
+
+WHAT IS MEASURED
+  time      On a GPU by its own clock, of launches that were prepared; before
+            each, more is written than the second-level cache holds. On the cpu
+            that of a whole launch. The median, the smallest and the greatest.
+  bytes     Each input read once and each output written once; what the kernel
+            adds to or changes in place, both. On a GPU a copy of arrays that
+            move as many bytes takes turns with the kernel: its time divided by
+            the kernel's is 'of copy'.
+  FLOP      For kernels with 'dot' 2 for each product of elements, over all
+            loops; for attention 2 (D + E) for each pair of a query and a key.
+            Masks and conditions are not looked into, so that a causal mask
+            counts as none. Nothing else counts, nor do products that a kernel
+            repeats for tiles of other axes.
+  launch    On a GPU the time of the host for one launch, not waiting for the
+            kernel: prepared, and direct, when the arguments are checked too.
+
+EXAMPLES
+  tilec bench std/norms.tile rmsnorm -D T=bf16 --size M=32768,N=4096 \
+      --target=sm_90a
+  tilec bench std/matmul.tile matmul -D T=bf16 --size M=4096,N=4096,K=4096 \
+      --target=sm_90a --try m=128,n=256 --try m=64,n=256,warps=8
+)";
+
+static llvm::StringRef introductionOf(Command command) {
+  switch (command) {
+  case Command::Compile:
+    return compileText;
+  case Command::Run:
+    return runText;
+  case Command::Bench:
+    return benchText;
+  }
+  llvm_unreachable("unknown command");
+}
+
 void cli::printWrapped(llvm::raw_ostream &os, llvm::StringRef text,
                        unsigned column, unsigned at) {
   constexpr unsigned width = 79;
@@ -103,10 +149,10 @@ static void printOption(llvm::raw_ostream &os, const OptionTable &table,
   printWrapped(os, table.getOptionHelpText(id), column, at);
 }
 
-void cli::printHelp(llvm::raw_ostream &os, bool isRun) {
-  os << (isRun ? runText : compileText);
+void cli::printHelp(llvm::raw_ostream &os, Command command) {
+  os << introductionOf(command);
   OptionTable table;
-  unsigned visibility = isRun ? RunVisible : CompileVisible;
+  unsigned visibility = visibilityOf(command);
   unsigned lastGroup = 0;
   // The groups are in the order of Options.td because its definitions are.
   for (unsigned group : {OPT_G_stages, OPT_G_program, OPT_G_arguments,

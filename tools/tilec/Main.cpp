@@ -35,8 +35,15 @@ static int runTilec(llvm::ArrayRef<const char *> args) {
   std::optional<Options> options = parseCommandLine(args, exitCode);
   if (!options)
     return exitCode;
-  return options->command == Command::Run ? runCommand(*options)
-                                          : compileCommand(*options);
+  switch (options->command) {
+  case Command::Compile:
+    return compileCommand(*options);
+  case Command::Run:
+    return runCommand(*options);
+  case Command::Bench:
+    return benchCommand(*options);
+  }
+  llvm_unreachable("unknown command");
 }
 
 int main(int argc, char **argv) {

@@ -7,6 +7,7 @@
 #ifndef TILEC_TOOLS_TILEC_OPTIONTABLE_H
 #define TILEC_TOOLS_TILEC_OPTIONTABLE_H
 
+#include "tools/tilec/Options.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,7 +24,8 @@ enum OptionID {
 /// Which command takes an option.
 enum OptionVisibility : unsigned {
   CompileVisible = 1 << 8,
-  RunVisible = 1 << 9
+  RunVisible = 1 << 9,
+  BenchVisible = 1 << 10
 };
 
 class OptionTable : public llvm::opt::GenericOptTable {
@@ -36,8 +38,11 @@ public:
 void printWrapped(llvm::raw_ostream &os, llvm::StringRef text, unsigned column,
                   unsigned at = 0);
 
-/// Prints the help of `tilec` or `tilec run`, at most 80 columns wide.
-void printHelp(llvm::raw_ostream &os, bool isRun);
+/// The options that a command takes.
+OptionVisibility visibilityOf(Command command);
+
+/// Prints the help of a command, at most 80 columns wide.
+void printHelp(llvm::raw_ostream &os, Command command);
 
 } // namespace tilec::cli
 

@@ -40,8 +40,10 @@ namespace {
 /// printing a usage error.
 class OptionParser {
 public:
-  explicit OptionParser(bool isRun) : isRun(isRun) {
-    options.command = isRun ? Command::Run : Command::Compile;
+  explicit OptionParser(Command command) {
+    options.command = command;
+    if (command == Command::Bench)
+      options.repeat = 21;
   }
 
   bool checkKnown(const InputArgList &list);
@@ -64,15 +66,55 @@ private:
   template <typename T>
   bool parseNumber(llvm::StringRef option, llvm::StringRef text, T min, T max,
                    T &result);
+  bool parseTrial(llvm::StringRef text);
   bool parseArg(llvm::StringRef text);
   bool parseOut(llvm::StringRef text);
   bool parseStage(llvm::StringRef text);
   bool parseTarget(llvm::StringRef text);
   bool parsePass(llvm::StringRef text, bool allowAll, std::string &result);
 
-  bool isRun;
+  bool isOptionOf(Command command, llvm::StringRef name) const;
+  /// "tilec run FILE.tile [KERNEL] [options]".
+  std::string usage() const;
+  /// "'tilec run --help'".
+  std::string helpCommand() const;
 };
 } // namespace
+
+llvm::StringRef cli::commandName(Command command) {
+  switch (command) {
+  case Command::Compile:
+    return "tilec";
+  case Command::Run:
+    return "tilec run";
+  case Command::Bench:
+    return "tilec bench";
+  }
+  llvm_unreachable("unknown command");
+}
+
+OptionVisibility cli::visibilityOf(Command command) {
+  switch (command) {
+  case Command::Compile:
+    return CompileVisible;
+  case Command::Run:
+    return RunVisible;
+  case Command::Bench:
+    return BenchVisible;
+  }
+  llvm_unreachable("unknown command");
+}
+
+std::string OptionParser::usage() const {
+  return (commandName(options.command) + " FILE.tile " +
+          (options.command == Command::Compile ? "[options]"
+                                               : "[KERNEL] [options]"))
+      .str();
+}
+
+std::string OptionParser::helpCommand() const {
+  return ("'" + commandName(options.command) + " --help'").str();
+}
 
 bool OptionParser::fail(const llvm::Twine &message, const llvm::Twine &help) {
   llvm::errs() << "tilec: error: " << message << "\n  help: " << help << '\n';
@@ -91,6 +133,8 @@ static std::string suggest(llvm::StringRef text, llvm::StringRef what,
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
+
+static constexpr int64_t maxTileSize = 1 << 20; // As in the language.
 
 /// "a whole number from 1 to 64". The limits of a type are called by a power of
 /// two, which says more than nineteen digits.
@@ -142,6 +186,16 @@ bool OptionParser::parseNumber(llvm::StringRef option, llvm::StringRef text,
                     ", got '" + text + "'",
                 "for example " + option + " 4");
   result = *number;
+  return true;
+}
+
+bool OptionParser::parseTrial(llvm::StringRef text) {
+  ScheduleTrial trial;
+  trial.text = text.str();
+  if (!parseNumbers("--try", text, "m=64,n=128", 1, maxTileSize,
+                    trial.schedule))
+    return false;
+  options.trials.push_back(std::move(trial));
   return true;
 }
 
@@ -219,7 +273,6 @@ bool OptionParser::parsePass(llvm::StringRef text, bool allowAll,
 }
 
 bool OptionParser::parseValue(unsigned id, llvm::StringRef value) {
-  constexpr int64_t maxTileSize = 1 << 20; // As in the language.
   std::string error;
   switch (id) {
   case OPT_define: {
@@ -235,6 +288,8 @@ bool OptionParser::parseValue(unsigned id, llvm::StringRef value) {
   case OPT_schedule:
     return parseNumbers("--schedule", value, "m=64,n=128", 1, maxTileSize,
                         options.schedule);
+  case OPT_try_schedule:
+    return parseTrial(value);
   case OPT_arg:
     return parseArg(value);
   case OPT_out:
@@ -286,42 +341,48 @@ bool OptionParser::parseValue(unsigned id, llvm::StringRef value) {
 // The command line as a whole
 //===----------------------------------------------------------------------===//
 
+/// Also of names that are too short for LLVM's search.
+bool OptionParser::isOptionOf(Command command, llvm::StringRef name) const {
+  for (unsigned id = 1; id <= table.getNumOptions(); ++id)
+    if (table.getOption(id).hasVisibilityFlag(visibilityOf(command)) &&
+        llvm::StringRef(table.getOptionPrefixedName(id)).rtrim('=') == name)
+      return true;
+  return false;
+}
+
 bool OptionParser::checkKnown(const InputArgList &list) {
-  Visibility own(isRun ? RunVisible : CompileVisible);
-  Visibility other(isRun ? CompileVisible : RunVisible);
   for (const Arg *unknown : list.filtered(OPT_UNKNOWN)) {
     std::string text = unknown->getAsString(list), nearest;
     std::string name = llvm::StringRef(text).split('=').first.str();
-    // An option of the other command deserves its own message.
-    if (table.findExact(name, nearest, other) ||
-        table.findExact(name + "=", nearest, other))
-      return fail("'" + name + "' is not an option of 'tilec" +
-                      (isRun ? " run'" : "'"),
-                  isRun ? "it belongs to 'tilec FILE'"
-                        : "it belongs to 'tilec run FILE'");
-    if (table.findNearest(text, nearest, own) <= 2)
+    // An option of another command deserves its own message.
+    for (Command other : {Command::Compile, Command::Run, Command::Bench})
+      if (isOptionOf(other, name))
+        return fail("'" + name + "' is not an option of '" +
+                        commandName(options.command) + "'",
+                    "it belongs to '" + commandName(other) + " FILE'");
+    if (table.findNearest(text, nearest,
+                          Visibility(visibilityOf(options.command))) <= 2)
       return fail("unknown option '" + text + "'",
                   "did you mean '" + nearest + "'?");
     return fail("unknown option '" + text + "'",
-                isRun ? "'tilec run --help' lists the options"
-                      : "'tilec --help' lists the options");
+                helpCommand() + " lists the options");
   }
   return true;
 }
 
 bool OptionParser::parseInputs(const InputArgList &list) {
   std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
-  llvm::StringRef usage = isRun ? "tilec run FILE.tile [KERNEL] [options]"
-                                : "tilec FILE.tile [options]";
   if (inputs.empty())
-    return fail("no file given", usage + "; '" +
-                                     (isRun ? "tilec run" : "tilec") +
-                                     " --help' says more");
-  if (!isRun && inputs.size() > 1 && llvm::is_contained(inputs, "run"))
-    return fail("'run' comes first", "tilec run FILE.tile [KERNEL] [options]");
-  if (inputs.size() > (isRun ? 2u : 1u))
+    return fail("no file given", usage() + "; " + helpCommand() + " says more");
+  bool takesKernel = options.command != Command::Compile;
+  if (!takesKernel && inputs.size() > 1)
+    for (llvm::StringRef command : {"run", "bench"})
+      if (llvm::is_contained(inputs, command))
+        return fail("'" + command + "' comes first",
+                    "tilec " + command + " FILE.tile [KERNEL] [options]");
+  if (inputs.size() > (takesKernel ? 2u : 1u))
     return fail("unexpected argument '" + llvm::Twine(inputs.back()) + "'",
-                usage);
+                usage());
   options.file = inputs[0];
   if (inputs.size() == 2) {
     if (!options.kernel.empty() && options.kernel != inputs[1])
@@ -350,7 +411,16 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
                   "use --emit=llvm, or --target=sm_90a");
     options.target = "sm_90a";
   }
-  if (isRun)
+  options.json = list.hasArg(OPT_json);
+  if (options.command == Command::Bench)
+    for (const auto &[name, spec] : options.args)
+      if (spec.kind == ArgumentSpec::Kind::File)
+        return fail("'tilec bench' makes its arrays itself, '" +
+                        llvm::Twine(name) + "' cannot be '" + spec.text + "'",
+                    "measure with 'tilec run --repeat', or choose numbers, "
+                    "e.g. --arg " +
+                        llvm::Twine(name) + "=normal");
+  if (options.command != Command::Compile)
     return true;
   bool ofFile = options.emit == Stage::AST || options.emit == Stage::Source;
   bool hasPass = !options.printAfter.empty() || !options.stopAfter.empty() ||
@@ -375,17 +445,21 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
 
 std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
                                              int &exitCode) {
-  bool isRun = !args.empty() && llvm::StringRef(args.front()) == "run";
-  if (isRun)
+  Command command = Command::Compile;
+  if (!args.empty())
+    command = llvm::StringSwitch<Command>(args.front())
+                  .Case("run", Command::Run)
+                  .Case("bench", Command::Bench)
+                  .Default(Command::Compile);
+  if (command != Command::Compile)
     args = args.drop_front();
-  OptionParser parser(isRun);
+  OptionParser parser(command);
   unsigned missingIndex = 0, missingCount = 0;
-  InputArgList list =
-      parser.table.ParseArgs(args, missingIndex, missingCount,
-                             Visibility(isRun ? RunVisible : CompileVisible));
+  InputArgList list = parser.table.ParseArgs(args, missingIndex, missingCount,
+                                             Visibility(visibilityOf(command)));
   exitCode = Success;
   if (list.hasArg(OPT_help)) {
-    printHelp(llvm::outs(), isRun);
+    printHelp(llvm::outs(), command);
     return std::nullopt;
   }
   if (list.hasArg(OPT_version)) {
@@ -396,8 +470,7 @@ std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
   exitCode = UsageError;
   if (missingCount) {
     llvm::errs() << "tilec: error: '" << list.getArgString(missingIndex)
-                 << "' expects a value\n  help: '"
-                 << (isRun ? "tilec run" : "tilec")
+                 << "' expects a value\n  help: '" << commandName(command)
                  << " --help' lists the options\n";
     return std::nullopt;
   }

@@ -1,6 +1,7 @@
 //===- Options.h - The command line, parsed ---------------------*- C++ -*-===//
 //
-// `tilec FILE ...` compiles, `tilec run FILE [KERNEL] ...` compiles and runs.
+// `tilec FILE ...` compiles, `tilec run FILE [KERNEL] ...` compiles and runs,
+// `tilec bench FILE [KERNEL] ...` compiles and measures.
 // Exit codes: 0 success, 1 an error in the user's program or data, 2 a wrong
 // command line, 3 an internal error.
 //
@@ -26,7 +27,11 @@ namespace tilec::cli {
 
 enum ExitCode { Success = 0, UserError = 1, UsageError = 2, InternalError = 3 };
 
-enum class Command { Compile, Run };
+enum class Command { Compile, Run, Bench };
+
+/// "tilec", "tilec run", "tilec bench".
+llvm::StringRef commandName(Command command);
+
 /// In the order of compilation; those from LLVM on are of one kernel, those
 /// from TileGPU on of GPU targets.
 enum class Stage {
@@ -47,6 +52,13 @@ enum class Stage {
 /// name the last counts.
 template <typename T> using Named = std::vector<std::pair<std::string, T>>;
 
+/// A --try: entries that win over those of --schedule, and the text they were
+/// written as.
+struct ScheduleTrial {
+  std::string text;
+  Named<int64_t> schedule;
+};
+
 struct Options {
   Command command = Command::Compile;
   std::string file;
@@ -55,6 +67,7 @@ struct Options {
   Named<std::string> defines; // -D: extents and compile-time parameters.
   Named<int64_t> sizes;       // --size: the same, numbers only.
   Named<int64_t> schedule;
+  std::vector<ScheduleTrial> trials;
   std::vector<std::string> includePaths;
   std::string target = "cpu";
 
@@ -71,6 +84,7 @@ struct Options {
   bool checked = true;
   bool quiet = false;
   bool cache = true;
+  bool json = false;
   unsigned repeat = 1;
   unsigned threads = 0; // 0: all cores.
 };
@@ -83,6 +97,7 @@ std::optional<Options> parseCommandLine(llvm::ArrayRef<const char *> args,
 /// The commands.
 int compileCommand(const Options &options);
 int runCommand(const Options &options);
+int benchCommand(const Options &options);
 
 } // namespace tilec::cli
 

@@ -205,19 +205,21 @@ bool RunArguments::fill(const typed::Param &param, Array &array) {
   return true;
 }
 
-bool RunArguments::makeArray(const typed::Param &param) {
+std::optional<TensorView> RunArguments::makeArray(const typed::Param &param,
+                                                  const Extents &shape) {
   std::unique_ptr<Array> &array = arrays[param.index];
   if (!array) {
-    llvm::Expected<Array> made = Array::create(
-        param.dtype, *shapeOf(param, extents), Array::defaultGuardBytes);
-    if (!made)
-      return fail(param, made.takeError());
+    llvm::Expected<Array> made =
+        Array::create(param.dtype, shape, Array::defaultGuardBytes);
+    if (!made) {
+      fail(param, made.takeError());
+      return std::nullopt;
+    }
     array = std::make_unique<Array>(std::move(*made));
     if (!fill(param, *array))
-      return false;
+      return std::nullopt;
   }
-  values[param.index] = array->view();
-  return true;
+  return array->view();
 }
 
 bool RunArguments::makeScalar(const typed::Param &param) {
@@ -243,11 +245,50 @@ bool RunArguments::makeScalar(const typed::Param &param) {
   return true;
 }
 
-bool RunArguments::prepare() {
-  if (!checkNames() || !readFiles() || !checkExtents() || !checkMemory())
-    return false;
-  for (const typed::Param *param : kernel.params)
-    if (!(param->isTensor ? makeArray(*param) : makeScalar(*param)))
+bool RunArguments::makeAll(Place place) {
+  for (const typed::Param *param : kernel.params) {
+    if (!param->isTensor) {
+      if (!makeScalar(*param))
+        return false;
+      continue;
+    }
+    std::optional<TensorView> view = place(*param, *shapeOf(*param, extents));
+    if (!view)
       return false;
+    values[param->index] = *view;
+  }
   return true;
+}
+
+bool RunArguments::prepare() {
+  return checkNames() && readFiles() && checkExtents() && checkMemory() &&
+         makeAll([this](const typed::Param &param, const Extents &shape) {
+           return makeArray(param, shape);
+         });
+}
+
+bool RunArguments::prepareAt(Place place) {
+  return checkNames() && checkExtents() && makeAll(place);
+}
+
+std::optional<std::vector<Array>> RunArguments::copyOutputs(bool onlyRead) {
+  std::vector<Array> copies;
+  for (const typed::Param *param : kernel.params) {
+    if (!isOutput(*param) || (onlyRead && param->access == ast::Access::Out))
+      continue;
+    llvm::Expected<Array> copy = Array::copyOf(arrayOf(*param).view());
+    if (!copy) {
+      fail(*param, copy.takeError());
+      return std::nullopt;
+    }
+    copies.push_back(std::move(*copy));
+  }
+  return copies;
+}
+
+void RunArguments::restoreOutputs(llvm::ArrayRef<Array> copies) {
+  size_t next = 0;
+  for (const typed::Param *param : kernel.params)
+    if (isOutput(*param) && param->access != ast::Access::Out)
+      copyElements(arrayOf(*param), copies[next++]);
 }

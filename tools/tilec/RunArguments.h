@@ -26,8 +26,27 @@ public:
   RunArguments(Program &program, const typed::Kernel &kernel,
                const Options &options, llvm::StringMap<int64_t> extents);
 
-  /// Makes everything. False after reporting errors.
+  /// Where the elements of a tensor are; nothing after reporting errors.
+  using Place = llvm::function_ref<std::optional<TensorView>(
+      const typed::Param &, const Extents &shape)>;
+
+  /// Makes everything, arrays in memory of the host. False after reporting
+  /// errors.
   bool prepare();
+  /// The same with arrays wherever `place` puts them; there are no files.
+  bool prepareAt(Place place);
+
+  /// Fills an array as the command line says, or with what a parameter of that
+  /// access starts as. False after reporting errors.
+  bool fill(const typed::Param &param, Array &array);
+
+  // After prepare():
+
+  /// Copies of the outputs, in the order of the parameters; of those alone
+  /// whose first values count if `onlyRead`. Nothing after reporting errors.
+  std::optional<std::vector<Array>> copyOutputs(bool onlyRead);
+  /// Sets back the outputs whose first values count, from such copies.
+  void restoreOutputs(llvm::ArrayRef<Array> copies);
 
   /// One for each parameter, as bindLaunch takes them.
   std::vector<Argument> values;
@@ -41,9 +60,10 @@ private:
   bool readFiles();
   bool checkExtents();
   bool checkMemory();
-  bool makeArray(const typed::Param &param);
+  bool makeAll(Place place);
+  std::optional<TensorView> makeArray(const typed::Param &param,
+                                      const Extents &shape);
   bool makeScalar(const typed::Param &param);
-  bool fill(const typed::Param &param, Array &array);
   const ArgumentSpec *findSpec(const typed::Param &param) const;
   Diagnostic &error(const typed::Param &param, const llvm::Twine &message);
   bool fail(const typed::Param &param, llvm::Error error);

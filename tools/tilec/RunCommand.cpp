@@ -10,11 +10,11 @@
 #include "lib/Frontend/TypedVisitor.h"
 #include "lib/Runtime/Npy.h"
 #include "tools/tilec/CommandSupport.h"
+#include "tools/tilec/CpuRuns.h"
 #include "tools/tilec/OutputFile.h"
 #include "tools/tilec/Progress.h"
 #include "tools/tilec/RunArguments.h"
 #include "tools/tilec/RunReport.h"
-#include <chrono>
 
 using namespace tilec;
 using namespace tilec::cli;
@@ -31,7 +31,6 @@ public:
 
 private:
   bool checkOutputs();
-  std::optional<std::vector<Array>> copyOutputs(bool onlyRead);
   bool compile(const BoundLaunch &bound);
   bool launch(const BoundLaunch &bound);
   bool launchOnGpu(const BoundLaunch &bound);
@@ -63,25 +62,6 @@ bool Runner::checkOutputs() {
       return false;
     }
   return true;
-}
-
-/// Copies of the outputs, in the order of the parameters; of those alone whose
-/// first values count if `onlyRead`.
-std::optional<std::vector<Array>> Runner::copyOutputs(bool onlyRead) {
-  std::vector<Array> copies;
-  for (const typed::Param *param : kernel->params) {
-    if (!isOutput(*param) || (onlyRead && param->access == ast::Access::Out))
-      continue;
-    llvm::Expected<Array> copy =
-        Array::copyOf(arguments->arrayOf(*param).view());
-    if (!copy) {
-      reportError(program, param->range, "argument '" + param->name + "'",
-                  copy.takeError());
-      return std::nullopt;
-    }
-    copies.push_back(std::move(*copy));
-  }
-  return copies;
 }
 
 bool Runner::hasPrint() const {
@@ -124,30 +104,12 @@ bool Runner::launch(const BoundLaunch &bound) {
   if (onGpu)
     return launchOnGpu(bound);
   programs = executable->numPrograms(*kernel, bound);
-  // What a run adds to or changes in place is set back before the next.
-  std::optional<std::vector<Array>> before = std::vector<Array>();
-  if (options.repeat > 1) {
-    before = copyOutputs(/*onlyRead=*/true);
-    if (!before)
-      return false;
-  }
-  std::vector<double> times;
-  for (unsigned i = 0; i < options.repeat; ++i) {
-    if (i > 0) {
-      size_t next = 0;
-      for (const typed::Param *param : kernel->params)
-        if (isOutput(*param) && param->access != ast::Access::Out)
-          copyElements(arguments->arrayOf(*param), (*before)[next++]);
-    }
-    auto start = std::chrono::steady_clock::now();
-    if (!executable->run(program, *kernel, bound, options.threads))
-      return false;
-    times.push_back(std::chrono::duration<double, std::milli>(
-                        std::chrono::steady_clock::now() - start)
-                        .count());
-  }
-  llvm::sort(times);
-  runMilliseconds = times[times.size() / 2];
+  std::optional<std::vector<double>> times =
+      timeOnCpu(program, *kernel, *executable, bound, *arguments, options);
+  if (!times)
+    return false;
+  llvm::sort(*times);
+  runMilliseconds = (*times)[times->size() / 2];
   for (const typed::Param *param : kernel->params)
     if (param->isTensor && !arguments->arrayOf(*param).canariesIntact()) {
       program.diags.error(param->range, "internal error: memory around '" +
@@ -246,7 +208,7 @@ bool Runner::run() {
 
   std::optional<std::vector<Array>> before = std::vector<Array>();
   if (options.check) {
-    before = copyOutputs(/*onlyRead=*/false);
+    before = arguments->copyOutputs(/*onlyRead=*/false);
     if (!before)
       return false;
   }
