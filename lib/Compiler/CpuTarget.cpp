@@ -89,13 +89,19 @@ static bool overrideSchedule(typed::Kernel &kernel,
   return true;
 }
 
+bool tilec::settleSchedule(Program &program, typed::Kernel &kernel,
+                           const Specialization &specialization,
+                           const CompileOptions &options) {
+  assignSchedule(kernel, options.target, specialization.extents);
+  return overrideSchedule(kernel, options.schedule, program.diags);
+}
+
 mlir::OwningOpRef<mlir::ModuleOp>
 tilec::buildTileModule(Program &program, typed::Kernel &kernel,
                        const Specialization &specialization,
                        const CompileOptions &options,
                        mlir::MLIRContext &context) {
-  assignSchedule(kernel, options.target, specialization.extents);
-  if (!overrideSchedule(kernel, options.schedule, program.diags))
+  if (!settleSchedule(program, kernel, specialization, options))
     return nullptr;
   LoweringOptions lowering;
   lowering.dims = specialization.extents;

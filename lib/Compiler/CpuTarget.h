@@ -42,6 +42,13 @@ struct Specialization {
                            const BoundLaunch &launch);
 };
 
+/// Gives the tiles of `kernel` their sizes, those of `options.schedule` before
+/// all others. Everything that visits tiles relies on them. False after
+/// reporting to `program.diags`.
+bool settleSchedule(Program &program, typed::Kernel &kernel,
+                    const Specialization &specialization,
+                    const CompileOptions &options);
+
 /// The kernel in the tile dialect, before any pass. Settles the schedule of
 /// `kernel` on the way. Null after reporting to `program.diags`.
 mlir::OwningOpRef<mlir::ModuleOp>

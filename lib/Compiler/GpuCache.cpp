@@ -107,6 +107,9 @@ std::optional<CachedGpuCode> tilec::findOrCompile(
     Program &program, typed::Kernel &kernel, const CompileTimeArgs &args,
     const Specialization &specialization, const GpuFacts &facts,
     const CompileOptions &options, gpu::DiskCache &cache) {
+  // Code that was kept has no pipeline to do it.
+  if (!settleSchedule(program, kernel, specialization, options))
+    return std::nullopt;
   auto compile = [&]() -> std::optional<CachedGpuCode> {
     std::optional<GpuCode> code =
         compileForGpu(program, kernel, specialization, facts, options);
