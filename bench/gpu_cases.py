@@ -235,7 +235,7 @@ def _rope_case(b, s, h, p):
             positions = torch.arange(s, device="cuda", dtype=torch.float64)
             exponents = torch.arange(p, device="cuda", dtype=torch.float64) / p
             table = positions[:, None] * 10000.0 ** -exponents[None, :]
-            return getattr(function)(table).float()
+            return getattr(torch, function)(table).float()
 
         return fill
 
