@@ -17,8 +17,10 @@ namespace mlir::tile {
 
 class ChunkLoop {
 public:
-  ChunkLoop(const LongAxis &axis, ArrayRef<ChunkSink> sinks, Operation *before)
-      : axis(axis), sinks(sinks), b(before->getLoc(), before) {}
+  /// `number` counts the loops of the kernel.
+  ChunkLoop(const LongAxis &axis, ArrayRef<ChunkSink> sinks, Operation *before,
+            unsigned number)
+      : axis(axis), sinks(sinks), b(before->getLoc(), before), number(number) {}
 
   /// Builds the loop, and replaces the results of the sinks by its own.
   void build();
@@ -80,6 +82,7 @@ private:
   const LongAxis &axis;
   ArrayRef<ChunkSink> sinks;
   ImplicitLocOpBuilder b;
+  unsigned number;
   /// A slice op, or a sink (with sums: where the last of them stands).
   struct LoopOp {
     Operation *op;

@@ -193,6 +193,8 @@ Operation *ChunkLoop::cloneOnChunk(Operation *op) {
     if (axis.isLong(from))
       to.setType(chunkType(from));
   b.setInsertionPoint(copy);
+  if (number > 0 && isa<LoadOp, GatherOp>(copy))
+    copy->setAttr(kRereadAttr, b.getIndexAttr(number));
   llvm::TypeSwitch<Operation *>(copy)
       .Case([&](LoadOp load) { moveBlock(load, op->getResult(0)); })
       .Case([&](StoreOp store) { moveBlock(store, op->getOperand(0)); })
@@ -243,16 +245,14 @@ void ChunkLoop::computeSink(const ChunkSink &sink) {
       .Default([&](Operation *op) { cloneOnChunk(op); });
 }
 
-unsigned mlir::tile::applyPlan(const BlockPlan &plan, const LongAxis &axis) {
-  unsigned numLoops = 0;
+void mlir::tile::applyPlan(const BlockPlan &plan, const LongAxis &axis,
+                           unsigned &numLoops) {
   Operation *end = plan.block->getTerminator();
   for (const PlanStep &step : plan.steps) {
     if (step.op) {
       step.op->moveBefore(end);
       continue;
     }
-    ChunkLoop(axis, step.sinks, end).build();
-    ++numLoops;
+    ChunkLoop(axis, step.sinks, end, numLoops++).build();
   }
-  return numLoops;
 }
