@@ -353,7 +353,7 @@ std::pair<Value, Value> Evaluator::attention(const typed::Attention &expr) {
   NarrowedSum &narrowed = narrowedSums[&expr];
   std::vector<double> magnitudes(width);
   for (int64_t i = 0; i < rows; ++i) {
-    std::fill(magnitudes.begin(), magnitudes.end(), 0);
+    llvm::fill(magnitudes, 0.0);
     llvm::ArrayRef<double> row(s.floats.data() + i * kvCount, kvCount);
     double total = logSumExp(row);
     lse.floats[i] = total;
