@@ -81,14 +81,16 @@ void KernelEmitter::emitInBounds(tile::InBoundsOp op) {
   Expr index = scalar(op.getIndex()), extent = scalar(op.getExtent());
   ElementAccess access;
   if (op.getActive())
-    access.wanted = scalar(op.getActive());
-  std::optional<Expr> inside =
-      isInRange(op.getIndex(), index, extent, std::nullopt);
-  if (!op->hasAttr("quiet"))
+    access.wanted = both(std::nullopt, scalar(op.getActive()));
+  std::optional<Expr> inside = isInRange(op.getIndex(), index, extent,
+                                         facts.rangeOf(op.getExtent()).low);
+  if (inside && !op->hasAttr("quiet"))
     access.tests.push_back({*inside, index, extent});
   comment(op);
   reportIndices(op, access, isFirstThread());
   inside = both(inside, access.wanted);
+  if (!inside)
+    inside = Expr::atom("true", CType::Bool);
   if (!inside->isAtom && !op.getResult().use_empty()) {
     std::string name = fresh(wishFor(op.getResult(), "in_range"));
     out.declare(name, "const bool " + name + " = " + inside->text + ";");

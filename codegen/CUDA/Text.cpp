@@ -49,8 +49,13 @@ bool isZero(const Expr &a) {
 
 std::optional<Expr> both(const std::optional<Expr> &a,
                          const std::optional<Expr> &b) {
-  if (!a || !b)
-    return a ? a : b;
+  auto holds = [](const std::optional<Expr> &e) {
+    return !e || e->text == "true";
+  };
+  if (holds(a) && holds(b))
+    return std::nullopt;
+  if (holds(a) || holds(b))
+    return holds(a) ? b : a;
   return binary(*a, "&&", *b, Prec::LogicalAnd, CType::Bool);
 }
 

@@ -63,7 +63,7 @@ struct Expr {
 /// `a op b`, of `type`.
 Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Prec prec,
             CType type);
-/// `a && b`; nothing holds always.
+/// `a && b`. Nothing stands for what always holds, and literals become it.
 std::optional<Expr> both(const std::optional<Expr> &a,
                          const std::optional<Expr> &b);
 /// `op a`, of `type`.

@@ -92,6 +92,15 @@ static bool isHardlyAligned(tile::KernelOp kernel) {
       .wasInterrupted();
 }
 
+/// How many rows a tile has at most that is reduced along them.
+static int64_t rowsReduced(tile::KernelOp kernel) {
+  int64_t rows = 1;
+  kernel.walk([&](tile::ReduceOp reduce) {
+    rows = std::max(rows, reduce.getType().getNumElements());
+  });
+  return rows;
+}
+
 int64_t tilec::chooseWarps(tile::KernelOp kernel) {
   if (int64_t warps = kernel.getSchedule().get("warps", 0))
     return std::clamp<int64_t>(llvm::PowerOf2Ceil(warps), 1, 32);
@@ -111,9 +120,11 @@ int64_t tilec::chooseWarps(tile::KernelOp kernel) {
       threads = contains<math::ExpOp, math::Exp2Op>(kernel)
                     ? std::clamp<int64_t>(vectors / 8, 64, 256)
                     : std::clamp<int64_t>(vectors / 2, 128, 256);
-    // Rows in one go keep all threads busy; loops over longer ones want several
-    // blocks, of which one reduces while others read.
-    if (vectors > 1024)
+    // What is computed of each row takes registers of every thread, which more
+    // threads have fewer of. Rows in one go keep all threads busy; loops over
+    // longer ones want several blocks, of which one reduces while others read.
+    constexpr int64_t fewRows = 2;
+    if (vectors > 1024 && rowsReduced(kernel) <= fewRows)
       threads = std::clamp<int64_t>(
           vectors / 8, contains<scf::ForOp>(kernel) ? 256 : 512, 1024);
   } else if (vectors > 128) {

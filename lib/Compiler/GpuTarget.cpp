@@ -206,7 +206,7 @@ assemble(Program &program, const typed::Kernel &kernel,
     *spills = true;
     return std::nullopt;
   }
-  std::vector<std::string> defects = log.defects();
+  std::vector<std::string> defects = log.defects(result->ptx);
   for (const std::string &defect : defects) {
     Diagnostic &error = program.diags.error(
         kernel.range, "the code for '" + llvm::Twine(kernel.name) +

@@ -74,7 +74,8 @@ static AdditionBound additionBound(const Additions *additions, DType dtype,
 
 Comparison tilec::compareArrays(const TensorView &actual,
                                 const TensorView &expected, DType coarsest,
-                                const Additions *additions) {
+                                const Additions *additions,
+                                double cancellation) {
   Comparison result;
   double largest = 0;
   forEachElement(expected, [&](void *element, int64_t) {
@@ -86,10 +87,12 @@ Comparison tilec::compareArrays(const TensorView &actual,
   auto [perElement, perArray] = tolerances(
       actual.dtype == DType::F64 && coarsest != DType::F64 ? DType::F32
                                                            : actual.dtype);
-  // What is rounded on the way may add up to an error of the largest element.
+  // What is rounded on the way may add up to an error of the largest element;
+  // where products cancel, to one of their magnitudes. What follows scales this
+  // as it scales the results.
   if (isFloat(actual.dtype) &&
       floatFormat(coarsest).epsilon > floatFormat(DType::F32).epsilon)
-    perArray += floatFormat(coarsest).epsilon / 2;
+    perArray += cancellation * floatFormat(coarsest).epsilon / 2;
   result.tolerance = perElement + perArray;
 
   // Walked in step: both in row-major order of one shape.

@@ -13,9 +13,9 @@ using namespace tilec::reference;
 
 llvm::Error tilec::evaluateReference(const typed::Kernel &kernel,
                                      const BoundLaunch &launch,
-                                     AdditionsByParam *additions) {
-  AdditionsByParam own;
-  Evaluator(kernel, launch, additions ? *additions : own).run();
+                                     RoundingFacts *facts) {
+  RoundingFacts own;
+  Evaluator(kernel, launch, facts ? *facts : own).run();
   return llvm::Error::success();
 }
 
@@ -23,6 +23,18 @@ void Evaluator::run() {
   beginAdditions();
   runGrid(0);
   endAdditions();
+  for (const auto &[expr, sums] : narrowedSums)
+    if (sums.result > 0)
+      facts.cancellation =
+          std::max(facts.cancellation, sums.magnitude / sums.result);
+}
+
+void Evaluator::noteSum(NarrowedSum &greatest, double magnitude,
+                        double result) {
+  if (!std::isfinite(magnitude) || !std::isfinite(result))
+    return;
+  greatest.magnitude = std::max(greatest.magnitude, magnitude);
+  greatest.result = std::max(greatest.result, std::fabs(result));
 }
 
 /// Sums of floats are kept in double precision until the end: a kernel cannot
@@ -31,7 +43,7 @@ void Evaluator::beginAdditions() {
   for (const typed::Param *param : kernel.params) {
     if (param->access != ast::Access::Add || !isFloat(param->dtype))
       continue;
-    Additions &added = additions[param];
+    Additions &added = facts.additions[param];
     forEachElement(tensor(*param), [&](void *element, int64_t) {
       double value = loadAsDouble(param->dtype, element);
       added.sums.push_back(value);
@@ -42,7 +54,7 @@ void Evaluator::beginAdditions() {
 }
 
 void Evaluator::endAdditions() {
-  for (auto &[param, added] : additions)
+  for (auto &[param, added] : facts.additions)
     forEachElement(tensor(*param),
                    [&, dtype = param->dtype, &sums = added.sums](void *element,
                                                                  int64_t i) {
@@ -180,8 +192,8 @@ Value Evaluator::load(const typed::Load &expr) {
 
 void Evaluator::store(const typed::Store &stmt) {
   const TensorView &view = tensor(*stmt.param);
-  auto found = additions.find(stmt.param);
-  Additions *added = found == additions.end() ? nullptr : &found->second;
+  auto found = facts.additions.find(stmt.param);
+  Additions *added = found == facts.additions.end() ? nullptr : &found->second;
   Value value = evaluate(*stmt.value);
   Space space;
   llvm::SmallVector<Value, 4> at = positions(stmt.indices, space);

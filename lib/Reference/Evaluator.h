@@ -17,8 +17,8 @@ namespace tilec::reference {
 class Evaluator {
 public:
   Evaluator(const typed::Kernel &kernel, const BoundLaunch &launch,
-            AdditionsByParam &additions)
-      : kernel(kernel), launch(launch), additions(additions) {}
+            RoundingFacts &facts)
+      : kernel(kernel), launch(launch), facts(facts) {}
 
   void run();
 
@@ -64,9 +64,15 @@ private:
   };
   const typed::Kernel &kernel;
   const BoundLaunch &launch;
-  AdditionsByParam &additions;
+  RoundingFacts &facts;
   llvm::DenseMap<const typed::LoopVar *, LoopState> loops;
   llvm::DenseMap<const typed::Var *, Value> vars;
+  /// See RoundingFacts::cancellation.
+  struct NarrowedSum {
+    double magnitude = 0, result = 0; // The greatest of all programs.
+  };
+  static void noteSum(NarrowedSum &greatest, double magnitude, double result);
+  llvm::DenseMap<const typed::Expr *, NarrowedSum> narrowedSums;
 };
 
 } // namespace tilec::reference

@@ -206,6 +206,12 @@ Value Evaluator::scan(const typed::Scan &expr) {
   return broadcastTo(moved, space);
 }
 
+/// Whether an operand may have been rounded behind a computation that others
+/// make with other errors.
+static bool isNarrowed(const typed::Expr &operand) {
+  return isNarrowFloat(operand.type.dtype) && !llvm::isa<typed::Load>(operand);
+}
+
 Value Evaluator::dot(const typed::Dot &expr) {
   Value lhs = evaluate(*expr.lhs), rhs = evaluate(*expr.rhs);
   if (expr.precision == typed::Precision::TF32)
@@ -254,6 +260,9 @@ Value Evaluator::dot(const typed::Dot &expr) {
   for (int64_t extent : llvm::ArrayRef(a.shape).take_back(contract.size()))
     depth *= extent;
 
+  NarrowedSum *narrowed = isNarrowed(*expr.lhs) || isNarrowed(*expr.rhs)
+                              ? &narrowedSums[&expr]
+                              : nullptr;
   Value result(expr.type.dtype, resultSpace.axes, resultSpace.shape);
   for (int64_t n = 0; n < batches; ++n)
     for (int64_t r = 0; r < rows; ++r)
@@ -261,10 +270,15 @@ Value Evaluator::dot(const typed::Dot &expr) {
         int64_t i = (n * rows + r) * depth, j = (n * columns + c) * depth;
         int64_t at = (n * rows + r) * columns + c;
         if (isFloat(result.dtype)) {
-          double sum = 0;
-          for (int64_t k = 0; k < depth; ++k)
-            sum += a.floats[i + k] * b.floats[j + k];
+          double sum = 0, magnitude = 0;
+          for (int64_t k = 0; k < depth; ++k) {
+            double product = a.floats[i + k] * b.floats[j + k];
+            sum += product;
+            magnitude += std::fabs(product);
+          }
           result.floats[at] = sum;
+          if (narrowed)
+            noteSum(*narrowed, magnitude, sum);
         } else {
           uint64_t sum = 0;
           for (int64_t k = 0; k < depth; ++k)
@@ -336,7 +350,10 @@ std::pair<Value, Value> Evaluator::attention(const typed::Attention &expr) {
   rowAxes.push_back(expr.e);
   rowShape.push_back(width);
   Value result(DType::F32, rowAxes, rowShape);
+  NarrowedSum &narrowed = narrowedSums[&expr];
+  std::vector<double> magnitudes(width);
   for (int64_t i = 0; i < rows; ++i) {
+    llvm::fill(magnitudes, 0.0);
     llvm::ArrayRef<double> row(s.floats.data() + i * kvCount, kvCount);
     double total = logSumExp(row);
     lse.floats[i] = total;
@@ -344,9 +361,14 @@ std::pair<Value, Value> Evaluator::attention(const typed::Attention &expr) {
       double p = softmaxWeight(row[j], total);
       // A key that is not seen does not count, whatever its value is.
       if (p != 0)
-        for (int64_t e = 0; e < width; ++e)
-          result.floats[i * width + e] += p * values.floats[j * width + e];
+        for (int64_t e = 0; e < width; ++e) {
+          double product = p * values.floats[j * width + e];
+          result.floats[i * width + e] += product;
+          magnitudes[e] += std::fabs(product);
+        }
     }
+    for (int64_t e = 0; e < width; ++e)
+      noteSum(narrowed, magnitudes[e], result.floats[i * width + e]);
   }
   return {std::move(result), std::move(lse)};
 }

@@ -29,14 +29,25 @@ struct Additions {
 };
 using AdditionsByParam = llvm::DenseMap<const typed::Param *, Additions>;
 
+/// What a run of the reference says about the rounding errors of others.
+struct RoundingFacts {
+  AdditionsByParam additions;
+  /// Attention rounds its weights to the type of the values, and a product may
+  /// have operands that were computed and then rounded. An error of u in each
+  /// makes one of u times the sum of the magnitudes of the products. This is by
+  /// how much the greatest such sum exceeds the greatest result, for the
+  /// attention or product where that is most; 1 if nothing cancels.
+  double cancellation = 1;
+};
+
 /// Runs `kernel` on the arguments of `launch`, writing its outputs through
 /// their views. The schedule of the kernel must be settled (its tile sizes
 /// decide what one program sees, and must not change the result). Sums in
-/// `add` parameters are rounded once, when all is added; `additions` gets what
-/// went into them. Fails only if memory runs out.
+/// `add` parameters are rounded once, when all is added. Fails only if memory
+/// runs out.
 llvm::Error evaluateReference(const typed::Kernel &kernel,
                               const BoundLaunch &launch,
-                              AdditionsByParam *additions = nullptr);
+                              RoundingFacts *facts = nullptr);
 
 /// How far two arrays are apart.
 struct Comparison {
@@ -53,9 +64,11 @@ struct Comparison {
 /// the float type with the fewest significand bits that the kernel computes
 /// with: attention rounds its weights to the type of the values, for one.
 /// `additions`: what was added to the elements of an `add` parameter, each
-/// addend being followed by a rounding to `actual`'s type.
+/// addend being followed by a rounding to `actual`'s type. `cancellation` is
+/// that of RoundingFacts.
 Comparison compareArrays(const TensorView &actual, const TensorView &expected,
-                         DType coarsest, const Additions *additions = nullptr);
+                         DType coarsest, const Additions *additions = nullptr,
+                         double cancellation = 1);
 
 /// The float type with the fewest significand bits among a kernel's tensors and
 /// the values it computes; f64 if there is none.

@@ -403,8 +403,12 @@ std::string Launch::bindErrors() {
   return messages(diags);
 }
 
+static const char *gpuTarget() { return std::getenv("TILEC_TEST_TARGET"); }
+
+bool test::runsOnGpu() { return gpuTarget() != nullptr; }
+
 std::string Launch::runReporting() {
-  const char *gpu = std::getenv("TILEC_TEST_TARGET");
+  const char *gpu = gpuTarget();
   if (gpu && !source->kernel->grid.empty())
     return runOnGpu(gpu);
   INFO(describe());

@@ -127,6 +127,9 @@ private:
 using CtArgs = std::vector<std::pair<std::string, std::string>>;
 using ScheduleArgs = std::vector<std::pair<std::string, int64_t>>;
 
+/// Whether kernels that have a grid run on a GPU; see Launch::run.
+bool runsOnGpu();
+
 /// One launch of one kernel.
 class Launch {
 public:

@@ -8,7 +8,6 @@
 
 #include "test/Integration/Harness.h"
 
-#include <cstdlib>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -103,8 +102,7 @@ static void fillAndSum(DType dtype) {
   constexpr int64_t N = (int64_t(1) << 31) + (int64_t(1) << 27) + 5;
   const size_t size = size_t(N) * byteSize(dtype);
   // A run on a GPU has a copy for the way back.
-  const size_t needed =
-      std::getenv("TILEC_TEST_TARGET") ? 3 * size : size * 3 / 2;
+  const size_t needed = runsOnGpu() ? 3 * size : size * 3 / 2;
   auto available =
       size_t(sysconf(_SC_AVPHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
   Reservation y{size};
@@ -144,7 +142,7 @@ static void fillAndSum(DType dtype) {
 TEST_CASE("a dense array of more than 2^31 elements", "[.][large]") {
   fillAndSum(DType::I8);
   // The cpu target's offsets are the same for all types.
-  if (!std::getenv("TILEC_TEST_TARGET"))
+  if (!runsOnGpu())
     return;
   fillAndSum(DType::U8);
   fillAndSum(DType::BF16);

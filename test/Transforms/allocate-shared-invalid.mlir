@@ -31,7 +31,7 @@ tile.kernel @exchange() attributes {tilegpu.warps = 2 : i64} {
     %x = arith.constant dense<0.0> : tensor<32x32xf32, #rows>
     // expected-note @below {{4624 bytes: exchange of values between warps}}
     %y = tilegpu.convert_layout %x : tensor<32x32xf32, #rows> -> tensor<32x32xf32, #columns>
-    // expected-note @below {{8 bytes: exchange of values between warps}}
+    // expected-note @below {{8 bytes: the place of a print in the text}}
     tile.print "y", %y : tensor<32x32xf32, #columns>
   }
   tile.return

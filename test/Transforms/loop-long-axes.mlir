@@ -5,6 +5,9 @@
 // RUN:     --remarks-filter=tile-loop-long-axes \
 // RUN:     --remark-format=emitRemark 2>&1 >/dev/null \
 // RUN:     | FileCheck %s --check-prefix=REMARK
+// RUN: tilec-opt %s -tile-loop-long-axes=max-elements=64 -canonicalize -cse \
+// RUN:     -tile-split-loops -canonicalize -cse -split-input-file \
+// RUN:     | FileCheck %s --check-prefix=UNROLL
 // With room enough nothing happens.
 // RUN: tilec-opt %s -tile-loop-long-axes=max-elements=20000 -canonicalize \
 // RUN:     -cse -split-input-file | FileCheck %s --check-prefix=SAME
@@ -16,7 +19,7 @@
 // CHECK: scf.forall
 // CHECK: %[[S:.*]] = scf.for %[[N:.*]] = %c0{{.*}} to %c200{{.*}} step %c64{{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (f32)
 // CHECK:   %[[V:.*]] = tile.valid %[[N]] to %c200{{.*}} size 64
-// CHECK:   %[[X:.*]] = tile.load %X[%{{.*}}, %[[N]]] dims [1] valid[%[[V]]] pad zero {{.*}} -> tensor<64xf32>
+// CHECK:   %[[X:.*]] = tile.load %X[%{{.*}}, %[[N]]] dims [1] valid[%[[V]]] pad zero : {{.*}} -> tensor<64xf32>
 // CHECK:   %[[Q:.*]] = arith.mulf %[[X]], %[[X]] : tensor<64xf32>
 // CHECK:   %[[P:.*]] = tile.select_valid %[[Q]] valid[%[[V]]] pad zero
 // CHECK:   %[[R:.*]] = tile.reduce sum %[[P]] axes [0]
@@ -26,7 +29,7 @@
 // CHECK: math.rsqrt %[[S]] : f32
 // CHECK: scf.for %[[N:.*]] = %c0{{.*}} to %c200{{.*}} step %c64
 // CHECK-NOT: iter_args
-// CHECK:   %[[X:.*]] = tile.load %X
+// CHECK:   %[[X:.*]] = tile.load %X{{.*}} {tile.reread = 1 : index}
 // CHECK:   %[[Y:.*]] = arith.mulf %[[X]], %{{.*}} : tensor<64xf32>
 // CHECK:   tile.store %[[Y]], %Y[%{{.*}}, %[[N]]] dims [1] valid[%{{.*}}]
 // CHECK-NOT: scf.for
@@ -344,5 +347,32 @@ tile.kernel @carried(%X: !tile.view<8x128xf32>, %Y: !tile.view<128xf32>) {
     scf.yield %n : tensor<128xf32>
   }
   tile.store %s, %Y[%c0] dims [0] : tensor<128xf32>, !tile.view<128xf32>
+  tile.return
+}
+
+// -----
+
+// Two chunks are unrolled: the second sum reads them again, rather than that
+// both stay in registers.
+// UNROLL-LABEL: tile.kernel @reads_again
+// UNROLL: tile.load %X[{{.*}}, %c0]
+// UNROLL: tile.load %X[{{.*}}, %c64]
+// UNROLL: tile.load %X[{{.*}}, %c0] {{.*}}tile.reread
+// UNROLL: tile.load %X[{{.*}}, %c64] {{.*}}tile.reread
+// REMARK: axis 'N' (extent 100) in chunks of 64, 2 loops
+tile.kernel @reads_again(%X: !tile.view<?x100xf32> {tile.name = "X", tile.dims = ["M", "N"], tile.access = #tile.access<in>},
+                         %Y: !tile.view<?x100xf32> {tile.name = "Y", tile.dims = ["M", "N"], tile.access = #tile.access<out>}) {
+  %c0 = arith.constant 0 : index
+  %M = tile.dim %X, 0 : !tile.view<?x100xf32>
+  scf.forall (%m) in (%M) {
+    %x = tile.load %X[%m, %c0] dims [1] pad zero
+        : !tile.view<?x100xf32> -> tensor<100xf32>
+    %s = tile.reduce sum %x axes [0] : tensor<100xf32> -> tensor<f32>
+    %e = tensor.extract %s[] : tensor<f32>
+    %b = tensor.splat %e : tensor<100xf32>
+    %y = arith.mulf %x, %b : tensor<100xf32>
+    tile.store %y, %Y[%m, %c0] dims [1]
+        : tensor<100xf32>, !tile.view<?x100xf32>
+  }
   tile.return
 }

@@ -196,7 +196,7 @@ tile.kernel @carried(%A: !tile.view<?x16xf32> {tile.name = "A"}) {
 // CHECK-NEXT: %[[V1:.*]] = tensor.extract %[[T1]][]
 // CHECK-NEXT: %[[AHEAD:.*]] = arith.index_cast %[[V1]]
 // CHECK-NEXT: tilegpu.async_copy %A[%[[AHEAD]], %c0]
-// REMARK: remark: [Passed] pipelined {{.*}}copies run 1 iterations ahead
+// REMARK: remark: [Passed] pipelined {{.*}}copies run 1 iteration ahead"
 tile.kernel @indirect(%A: !tile.view<?x16xf32> {tile.name = "A"}, %P: !tile.view<?xi64> {tile.name = "P"}) attributes {tile.schedule = #tile.schedule<{stages = 2 : i64}>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

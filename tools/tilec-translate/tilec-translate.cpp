@@ -50,12 +50,13 @@ static LogicalResult assemble(tile::KernelOp kernel, StringRef name,
   if (!result)
     return kernel.emitError() << llvm::toString(result.takeError());
   tilec::gpu::ResourceLog log = tilec::gpu::parseResourceLog(result->log);
-  for (const std::string &defect : log.defects())
+  std::vector<std::string> defects = log.defects(result->ptx);
+  for (const std::string &defect : defects)
     kernel.emitError() << defect;
   if (const auto *resources = log.find(name))
     os << "// " << assembleFor << ": " << resources->registers << " registers, "
        << resources->stackBytes << " bytes of stack\n";
-  return success(log.defects().empty());
+  return success(defects.empty());
 }
 
 static LogicalResult emitModule(Operation *module, raw_ostream &os) {

@@ -126,8 +126,8 @@ bool Runner::compare(const BoundLaunch &bound, llvm::ArrayRef<Array> before) {
   for (const typed::Param *param : kernel->params)
     if (isOutput(*param))
       reference.args[param->index] = before[next++].view();
-  AdditionsByParam additions;
-  if (llvm::Error failed = evaluateReference(*kernel, reference, &additions)) {
+  RoundingFacts facts;
+  if (llvm::Error failed = evaluateReference(*kernel, reference, &facts)) {
     reportError(program, kernel->range, "cannot evaluate the reference",
                 std::move(failed))
         .remedy("leave out --check or choose smaller extents");
@@ -136,11 +136,9 @@ bool Runner::compare(const BoundLaunch &bound, llvm::ArrayRef<Array> before) {
   for (const typed::Param *param : kernel->params) {
     if (!isOutput(*param))
       continue;
-    auto added = additions.find(param);
-    checkLines.push_back(
-        compareOutput(program, *kernel, *param, arguments->arrayOf(*param),
-                      std::get<TensorView>(reference.args[param->index]),
-                      added == additions.end() ? nullptr : &added->second));
+    checkLines.push_back(compareOutput(
+        program, *kernel, *param, arguments->arrayOf(*param),
+        std::get<TensorView>(reference.args[param->index]), facts));
   }
   return !program.diags.hasErrors();
 }

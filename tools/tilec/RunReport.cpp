@@ -108,9 +108,12 @@ std::string cli::compareOutput(Program &program, const typed::Kernel &kernel,
                                const typed::Param &param,
                                const TensorView &actual,
                                const TensorView &expected,
-                               const Additions *additions) {
+                               const RoundingFacts &facts) {
+  auto added = facts.additions.find(&param);
   Comparison result =
-      compareArrays(actual, expected, coarsestFloat(kernel), additions);
+      compareArrays(actual, expected, coarsestFloat(kernel),
+                    added == facts.additions.end() ? nullptr : &added->second,
+                    facts.cancellation);
   std::string line;
   llvm::raw_string_ostream os(line);
   os << "check " << param.name << ": largest error "

@@ -19,13 +19,13 @@ namespace tilec::cli {
 void printOutput(llvm::raw_ostream &os, llvm::StringRef name,
                  const TensorView &view, bool startsAsPoison);
 
-/// Compares an output with what the reference computed, for an `add` parameter
-/// of floats from these additions. Reports an error with the first wrong
+/// Compares an output with what the reference computed and says of errors.
+/// Reports an error with the first wrong
 /// element if they differ. Returns a line for the summary.
 std::string compareOutput(Program &program, const typed::Kernel &kernel,
                           const typed::Param &param, const TensorView &actual,
                           const TensorView &expected,
-                          const Additions *additions);
+                          const RoundingFacts &facts);
 
 /// "0.52 ms", "12.3 s".
 std::string formatMilliseconds(double milliseconds);

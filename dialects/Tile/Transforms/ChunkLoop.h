@@ -15,15 +15,12 @@
 
 namespace mlir::tile {
 
-/// On loads: the number of the loop over chunks that they were made for.
-inline constexpr StringLiteral kLoopNumberAttr = "tile.loop_number";
-
 class ChunkLoop {
 public:
-  /// `number` is that of the loop among those of the block.
-  ChunkLoop(const LongAxis &axis, ArrayRef<ChunkSink> sinks, unsigned number,
-            Operation *before)
-      : axis(axis), sinks(sinks), number(number), b(before->getLoc(), before) {}
+  /// `number` counts the loops of the kernel.
+  ChunkLoop(const LongAxis &axis, ArrayRef<ChunkSink> sinks, Operation *before,
+            unsigned number)
+      : axis(axis), sinks(sinks), b(before->getLoc(), before), number(number) {}
 
   /// Builds the loop, and replaces the results of the sinks by its own.
   void build();
@@ -84,8 +81,8 @@ private:
 
   const LongAxis &axis;
   ArrayRef<ChunkSink> sinks;
-  unsigned number;
   ImplicitLocOpBuilder b;
+  unsigned number;
   /// A slice op, or a sink (with sums: where the last of them stands).
   struct LoopOp {
     Operation *op;

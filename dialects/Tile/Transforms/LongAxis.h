@@ -87,9 +87,15 @@ struct BlockPlan {
 FailureOr<BlockPlan> planBlock(Block &block, const LongAxis &axis);
 
 /// Puts the ops of the block in order, and a loop in place of each group of
-/// sinks, which are then without uses. Returns the number of loops. Slice ops
-/// are left where they are, and nothing is erased.
-unsigned applyPlan(const BlockPlan &plan, const LongAxis &axis);
+/// sinks, which are then without uses. Slice ops are left where they are, and
+/// nothing is erased. `numLoops`, of the kernel so far, is increased by those
+/// that it makes.
+void applyPlan(const BlockPlan &plan, const LongAxis &axis, unsigned &numLoops);
+
+/// On reads of all loops over chunks but the first of the kernel: the loop's
+/// number. Where few chunks are unrolled, reads of one chunk by two loops would
+/// be merged otherwise, and the chunk kept in between.
+inline constexpr llvm::StringLiteral kRereadAttr = "tile.reread";
 
 } // namespace mlir::tile
 

@@ -193,15 +193,10 @@ Operation *ChunkLoop::cloneOnChunk(Operation *op) {
     if (axis.isLong(from))
       to.setType(chunkType(from));
   b.setInsertionPoint(copy);
+  if (number > 0 && isa<LoadOp, GatherOp>(copy))
+    copy->setAttr(kRereadAttr, b.getIndexAttr(number));
   llvm::TypeSwitch<Operation *>(copy)
-      .Case([&](LoadOp load) {
-        moveBlock(load, op->getResult(0));
-        // What two loops read of a chunk that both have behind them is not to
-        // be kept in registers from one to the other: loads of different loops
-        // differ.
-        if (number > 0)
-          load->setAttr(kLoopNumberAttr, b.getI64IntegerAttr(number));
-      })
+      .Case([&](LoadOp load) { moveBlock(load, op->getResult(0)); })
       .Case([&](StoreOp store) { moveBlock(store, op->getOperand(0)); })
       .Case([&](AtomicAddOp add) { moveBlock(add, op->getOperand(0)); })
       .Case([&](GatherOp gather) { maskElements(gather, op->getResult(0)); })
@@ -250,15 +245,14 @@ void ChunkLoop::computeSink(const ChunkSink &sink) {
       .Default([&](Operation *op) { cloneOnChunk(op); });
 }
 
-unsigned mlir::tile::applyPlan(const BlockPlan &plan, const LongAxis &axis) {
-  unsigned numLoops = 0;
+void mlir::tile::applyPlan(const BlockPlan &plan, const LongAxis &axis,
+                           unsigned &numLoops) {
   Operation *end = plan.block->getTerminator();
   for (const PlanStep &step : plan.steps) {
     if (step.op) {
       step.op->moveBefore(end);
       continue;
     }
-    ChunkLoop(axis, step.sinks, numLoops++, end).build();
+    ChunkLoop(axis, step.sinks, end, numLoops++).build();
   }
-  return numLoops;
 }

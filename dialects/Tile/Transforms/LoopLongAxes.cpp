@@ -71,6 +71,7 @@ private:
   int64_t maxElements, maxCarried;
   const AxisClasses *classes = nullptr;
   SmallVector<AxisFacts> facts;
+  unsigned numLoops = 0;
 };
 
 } // namespace
@@ -292,15 +293,15 @@ LogicalResult LongAxisLooper::divide(unsigned number) {
       return failure();
     plans.push_back(std::move(*plan));
   }
-  unsigned numLoops = 0;
+  unsigned before = numLoops;
   for (const BlockPlan &plan : plans)
-    numLoops += applyPlan(plan, axis);
+    applyPlan(plan, axis, numLoops);
+  unsigned made = numLoops - before;
   remark::passed(kernel.getLoc(), remark::RemarkOpts::name("looped")
                                       .category("tile-loop-long-axes")
                                       .function(kernel.getName()))
       << axis.describe() + " in chunks of " + std::to_string(axis.chunk) +
-             ", " + std::to_string(numLoops) +
-             (numLoops == 1 ? " loop" : " loops");
+             ", " + std::to_string(made) + (made == 1 ? " loop" : " loops");
   // Only now, so that no new op was mistaken for one of these.
   for (Operation *op : llvm::concat<Operation *>(sinks, slice))
     op->dropAllReferences();

@@ -296,10 +296,12 @@ def TileLoopLongAxes : Pass<"tile-loop-long-axes"> {
     **Numbers.** Sums are regrouped. NaN, infinities and the first of equal
     maxima are as in the undivided op.
 
-    **Memory.** What is read is read in each loop that needs it, so a store into
-    an `inout` tensor comes behind all loops that still need the old values, and
-    in the same loop as the last of them only if it writes the very block that
-    is read there.
+    **Memory.** What is read is read in each loop that needs it. `tile.reread` on
+    the reads of all loops but the first keeps CSE from merging them where few
+    chunks are unrolled: chunks would be kept from one loop to the next. A store
+    into an `inout` tensor comes behind all loops that still need the old values,
+    and in the same loop as the last of them only if it writes the very block
+    that is read there.
 
     **What is left.** Tiles that cannot be divided, because a loop of the kernel
     carries them or all their axes are tiles, stay as they are up to

@@ -74,6 +74,35 @@ IntegerFacts::Extent IntegerFacts::extentOf(Value view, unsigned dim) const {
           names ? cast<StringAttr>(names[dim]).getValue() : StringRef()};
 }
 
+/// Whether a tile begins at the variable of a grid or loop and ends where that
+/// ends at the latest: the body does not run for tiles that begin behind it.
+static bool beginsInside(tile::ValidOp valid) {
+  auto variable = dyn_cast<BlockArgument>(valid.getBegin());
+  if (!variable)
+    return false;
+  OpFoldResult upper;
+  Operation *parent = variable.getOwner()->getParentOp();
+  if (auto grid = dyn_cast<scf::ForallOp>(parent))
+    upper = grid.getMixedUpperBound()[variable.getArgNumber()];
+  else if (auto loop = dyn_cast<scf::ForOp>(parent);
+           loop && variable == loop.getInductionVar())
+    upper = getAsOpFoldResult(loop.getUpperBound());
+  return upper &&
+         isEqualConstantIntOrValue(upper, getAsOpFoldResult(valid.getExtent()));
+}
+
+/// The divisor of x - x / d * d with a quotient that is rounded down, or null.
+static Value divisorOfRemainder(arith::SubIOp sub) {
+  auto product = sub.getRhs().getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return {};
+  auto quotient = product.getLhs().getDefiningOp<arith::FloorDivSIOp>();
+  return quotient && quotient.getLhs() == sub.getLhs() &&
+                 quotient.getRhs() == product.getRhs()
+             ? product.getRhs()
+             : Value();
+}
+
 //===--- Ranges ----------------------------------------------------------===//
 
 IntegerRange IntegerFacts::rangeOf(Value value) {
@@ -141,6 +170,30 @@ bool IntegerFacts::mayWrap(Operation *op) {
   return !range || !range->fits(type.getIntOrFloatBitWidth());
 }
 
+IntegerRange IntegerFacts::rangeUnless(Value condition, Value value) {
+  IntegerRange range = rangeOf(value);
+  SmallVector<Value> excluded{condition};
+  while (!excluded.empty()) {
+    Value test = excluded.pop_back_val();
+    if (auto either = test.getDefiningOp<arith::OrIOp>()) {
+      excluded.append({either.getLhs(), either.getRhs()});
+      continue;
+    }
+    auto compare = test.getDefiningOp<arith::CmpIOp>();
+    APInt constant;
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+        compare.getLhs() != value ||
+        !matchPattern(compare.getRhs(), m_ConstantInt(&constant)) ||
+        range.low == range.high)
+      continue;
+    if (constant.getSExtValue() == range.low)
+      ++range.low;
+    else if (constant.getSExtValue() == range.high)
+      --range.high;
+  }
+  return range;
+}
+
 std::optional<IntegerRange> IntegerFacts::computeOp(Operation *op) {
   auto operand = [&](unsigned i) { return rangeOf(op->getOperand(i)); };
   // The hull of what an operation gives at the ends of its operands.
@@ -170,7 +223,8 @@ std::optional<IntegerRange> IntegerFacts::computeOp(Operation *op) {
         return IntegerRange{0, index32 ? INT32_MAX : extentLimit};
       })
       .Case<tile::ValidOp>([](tile::ValidOp valid) {
-        return IntegerRange{0, static_cast<int64_t>(valid.getSize())};
+        return IntegerRange{beginsInside(valid) ? 1 : 0,
+                            static_cast<int64_t>(valid.getSize())};
       })
       .Case<tile::IotaOp>(
           [&](tile::IotaOp iota) -> std::optional<IntegerRange> {
@@ -184,7 +238,12 @@ std::optional<IntegerRange> IntegerFacts::computeOp(Operation *op) {
       .Case<arith::AddIOp>(
           [&](auto) { return corners([](Wide x, Wide y) { return x + y; }); })
       .Case<arith::SubIOp>(
-          [&](auto) { return corners([](Wide x, Wide y) { return x - y; }); })
+          [&](arith::SubIOp sub) -> std::optional<IntegerRange> {
+            if (Value divisor = divisorOfRemainder(sub))
+              if (IntegerRange range = rangeOf(divisor); range.low > 0)
+                return IntegerRange{0, range.high - 1};
+            return corners([](Wide x, Wide y) { return x - y; });
+          })
       .Case<arith::MulIOp>(
           [&](auto) { return corners([](Wide x, Wide y) { return x * y; }); })
       .Case<arith::MinSIOp>([&](auto) {
@@ -221,8 +280,10 @@ std::optional<IntegerRange> IntegerFacts::computeOp(Operation *op) {
           return std::nullopt;
         return IntegerRange{a.low > 0 ? a.low : 0, std::max(a.high, -a.low)};
       })
-      .Case<arith::SelectOp>(
-          [&](auto) { return unite(operand(1), operand(2)); })
+      .Case<arith::SelectOp>([&](arith::SelectOp select) {
+        Value otherwise = select.getFalseValue();
+        return unite(operand(1), rangeUnless(select.getCondition(), otherwise));
+      })
       .Case<tile::SelectValidOp>(
           [&](tile::SelectValidOp select) -> std::optional<IntegerRange> {
             auto pad = dyn_cast_if_present<IntegerAttr>(tile::getPadValue(

@@ -54,6 +54,8 @@ public:
 private:
   IntegerRange compute(mlir::Value value);
   std::optional<IntegerRange> computeOp(mlir::Operation *op);
+  /// The range of a value where a condition on it is false.
+  IntegerRange rangeUnless(mlir::Value condition, mlir::Value value);
   int64_t computeDivisor(mlir::Value value);
 
   mlir::tile::KernelOp kernel;

@@ -119,6 +119,11 @@ static LogicalResult verifyExtents(Operation *op, std::array<int64_t, 3> acc,
     return op->emitOpError()
            << "expected rhs with " << lhsK
            << " contracted positions as lhs has, found " << rhsK;
+  // Of a buffer with fewer rows than there are batches nothing is left.
+  if (lhsK == 0)
+    return op->emitOpError() << "expected lhs and rhs with at least 1 row for "
+                                "each of "
+                             << batches << " batches";
   return success();
 }
 

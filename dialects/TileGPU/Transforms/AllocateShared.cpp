@@ -175,6 +175,8 @@ LogicalResult SharedAllocator::checkLimit(int64_t bytes) {
         note << type.getSlots() << " stages of ";
       note << type.getRows() << " x " << type.getColumns() << " elements of "
            << element;
+    } else if (isa<tile::PrintOp>(item.op)) {
+      note << item.bytes << " bytes: the place of a print in the text";
     } else {
       note << item.bytes << " bytes: exchange of values between warps";
     }

@@ -58,7 +58,10 @@ def TileGPUPipelineLoops
 
     A copy whose position is computed from what the loop carries, that stands in
     a branch, or whose tensor the loop writes, stays where it is; so do all of a
-    loop that contains others with copies of their own.
+    loop that contains others with copies of their own. A position that is read
+    from memory, such as the page of a block of keys, is read ahead as well if it
+    is of an `in` tensor; in memory that may be written it might change until
+    then, and its copy stays.
 
     Remarks (category `tilegpu-pipeline-loops`): `pipelined`, and
     `not-pipelined` with the reason.

@@ -319,7 +319,8 @@ void LoopPipeliner::run() {
   emitPrologue(stages);
   rewriteLoop(stages);
   remark(true, "pipelined",
-         "copies run " + Twine(stages - 1) + " iterations ahead");
+         "copies run " + Twine(stages - 1) +
+             (stages == 2 ? " iteration ahead" : " iterations ahead"));
 }
 
 namespace {

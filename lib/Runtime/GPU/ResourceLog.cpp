@@ -223,7 +223,9 @@ ResourceLog gpu::parseResourceLog(llvm::StringRef text) {
   return std::move(parser.log);
 }
 
-std::vector<std::string> ResourceLog::defects() const {
+std::vector<std::string> ResourceLog::defects(llvm::StringRef ptx) const {
+  // What NVVM calls the arrays of a function that have to be in memory.
+  bool hasArrays = ptx.contains("__local_depot");
   std::vector<std::string> list;
   for (const FunctionResources &function : functions) {
     std::string where = "'" + function.name + "': ";
@@ -232,7 +234,7 @@ std::vector<std::string> ResourceLog::defects() const {
           where + "registers are spilled: " +
           std::to_string(function.spillStoreBytes) + " bytes of stores, " +
           std::to_string(function.spillLoadBytes) + " bytes of loads");
-    else if (function.stackBytes)
+    else if (function.stackBytes && hasArrays)
       list.push_back(where + std::to_string(function.stackBytes) +
                      " bytes of local arrays");
   }

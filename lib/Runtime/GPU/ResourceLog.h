@@ -69,8 +69,11 @@ struct ResourceLog {
   /// What a code generator must not leave behind, one line each: spills, local
   /// arrays, serialized products, ignored budgets, warnings and errors. Empty
   /// if all is well. Injected waits and arrives (C7517, C7519) are listed too:
-  /// the result is right, but the code forgot something.
-  std::vector<std::string> defects() const;
+  /// the result is right, but the code forgot something. `ptx` is the module
+  /// that was assembled: it tells arrays from what ptxas keeps on the stack
+  /// when it calls functions of its own, such as 64-bit divisions, which is no
+  /// defect.
+  std::vector<std::string> defects(llvm::StringRef ptx) const;
 };
 
 /// Takes a log apart. Never fails: text that is not understood is passed over.

@@ -49,3 +49,29 @@ tile.kernel @product(%A: !tile.view<?x?xf32> {tile.name = "A"}, %B: !tile.view<?
   }
   tile.return
 }
+
+// More than 8 for 16384 elements of one row that are summed ...
+// CHECK-LABEL: tile.kernel @one_row
+// CHECK-SAME: tilegpu.warps = 16 : i64
+tile.kernel @one_row(%A: !tile.view<?x?xf32> {tile.name = "A"}, %B: !tile.view<?xf32> {tile.name = "B", tile.access = #tile.access<out>}) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%i) in (1) {
+    %x = tile.load %A[%i, %c0] dims [0, 1] pad zero : !tile.view<?x?xf32> -> tensor<1x16384xf32>
+    %s = tile.reduce sum %x axes [1] : tensor<1x16384xf32> -> tensor<1xf32>
+    tile.store %s, %B[%i] dims [0] : tensor<1xf32>, !tile.view<?xf32>
+  }
+  tile.return
+}
+
+// ... but not of eight rows, each of whose sums every thread has.
+// CHECK-LABEL: tile.kernel @eight_rows
+// CHECK-SAME: tilegpu.warps = 8 : i64
+tile.kernel @eight_rows(%A: !tile.view<?x?xf32> {tile.name = "A"}, %B: !tile.view<?xf32> {tile.name = "B", tile.access = #tile.access<out>}) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%i) in (1) {
+    %x = tile.load %A[%i, %c0] dims [0, 1] pad zero : !tile.view<?x?xf32> -> tensor<8x2048xf32>
+    %s = tile.reduce sum %x axes [1] : tensor<8x2048xf32> -> tensor<8xf32>
+    tile.store %s, %B[%i] dims [0] : tensor<8xf32>, !tile.view<?xf32>
+  }
+  tile.return
+}

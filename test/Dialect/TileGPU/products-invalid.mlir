@@ -103,3 +103,16 @@ tile.kernel @batches_of_rhs() {
   %d = tilegpu.fma_dot %zero, %a[%c0], %b[%c0] batch 1 : tensor<2x8x8xf32, #acc>, !tilegpu.buffer<1 x 16x16xf32, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x8xf32, phase_rows = 1, phases = 1>
   tile.return
 }
+
+// -----
+
+#acc = #tilegpu.layout<registers = [[0, 0, 1], [0, 1, 0]], lanes = [[1, 0, 0], [2, 0, 0], [4, 0, 0], [8, 0, 0], [16, 0, 0]], warps = []>
+tile.kernel @nothing_contracted() {
+  %c0 = arith.constant 0 : index
+  %a = tilegpu.alloc "A" : !tilegpu.buffer<1 x 16x2xf32, phase_rows = 1, phases = 1>
+  %b = tilegpu.alloc "B" : !tilegpu.buffer<1 x 16x2xf32, phase_rows = 1, phases = 1>
+  %zero = arith.constant dense<0.0> : tensor<32x2x2xf32, #acc>
+  // expected-error@+1 {{expected lhs and rhs with at least 1 row for each of 32 batches}}
+  %d = tilegpu.fma_dot %zero, %a[%c0], %b[%c0] batch 1 {lhs_transposed} : tensor<32x2x2xf32, #acc>, !tilegpu.buffer<1 x 16x2xf32, phase_rows = 1, phases = 1>, !tilegpu.buffer<1 x 16x2xf32, phase_rows = 1, phases = 1>
+  tile.return
+}

@@ -286,7 +286,7 @@ TEST_CASE("a kernel becomes PTX and machine code") {
     const ResourceLog log = parseResourceLog(result.log);
     REQUIRE(log.find("add"));
     CHECK(log.find("add")->registers > 0);
-    CHECK(log.defects().empty());
+    CHECK(log.defects(result.ptx).empty());
   }
   NVRTCResult virtualOnly =
       llvm::cantFail(nvrtc->compile(addKernel, "add.cu", "compute_90a"));
@@ -337,9 +337,12 @@ TEST_CASE("defects that NVRTC reports") {
   const NVRTC *nvrtc = compiler();
   if (!nvrtc)
     return;
+  std::string ptx; // Of the last one.
   auto logOf = [&](const char *source) {
-    return parseResourceLog(
-        llvm::cantFail(nvrtc->compile(source, "k.cu", "sm_90a")).log);
+    NVRTCResult result =
+        llvm::cantFail(nvrtc->compile(source, "k.cu", "sm_90a"));
+    ptx = result.ptx;
+    return parseResourceLog(result.log);
   };
   ResourceLog local =
       logOf("extern \"C\" __global__ void k(float *x, int n) {\n"
@@ -350,7 +353,7 @@ TEST_CASE("defects that NVRTC reports") {
             "}\n");
   REQUIRE(local.find("k"));
   CHECK(local.find("k")->stackBytes == 80);
-  CHECK(local.defects() ==
+  CHECK(local.defects(ptx) ==
         std::vector<std::string>{"'k': 80 bytes of local arrays"});
 
   ResourceLog spill =
@@ -366,8 +369,8 @@ TEST_CASE("defects that NVRTC reports") {
   REQUIRE(spill.find("k"));
   CHECK(spill.find("k")->registers == 32);
   CHECK(spill.find("k")->spills());
-  REQUIRE(spill.defects().size() == 1);
-  CHECK_THAT(spill.defects()[0], Contains("registers are spilled"));
+  REQUIRE(spill.defects(ptx).size() == 1);
+  CHECK_THAT(spill.defects(ptx)[0], Contains("registers are spilled"));
 
   ResourceLog budget =
       logOf("extern \"C\" __global__ void k(float *y) {\n"

@@ -159,3 +159,22 @@ TEST_CASE("the tolerance shown covers the additions", "[compare]") {
   CHECK(result.maxRelative > 0.97);
   CHECK(result.tolerance >= result.maxRelative);
 }
+
+TEST_CASE("results that nearly cancel", "[compare]") {
+  // Of weights rounded to bf16, with values of 3 and results of at most 0.3.
+  llvm::Expected<Array> expected = Array::create(DType::F32, {2});
+  llvm::Expected<Array> actual = Array::create(DType::F32, {2});
+  REQUIRE((expected && actual));
+  auto agrees = [&](double first, double cancellation) {
+    expected->view().setDouble({0}, 0.01);
+    expected->view().setDouble({1}, 0.3);
+    actual->view().setDouble({0}, first);
+    actual->view().setDouble({1}, 0.3);
+    return compareArrays(actual->view(), expected->view(), DType::BF16, nullptr,
+                         cancellation)
+        .agrees();
+  };
+  CHECK_FALSE(agrees(0.013, 1));
+  CHECK(agrees(0.013, 3 / 0.3));
+  CHECK_FALSE(agrees(0.03, 3 / 0.3));
+}

@@ -173,7 +173,7 @@ static bool isClose(DType dtype, double found, double wanted, double error) {
 /// Nothing, or what differs.
 static std::string compare(const TensorParam &param, const TensorView &found,
                            const TensorView &wanted, DType coarsest,
-                           const Additions *additions) {
+                           const Additions *additions, double cancellation) {
   int64_t first = -1, mismatches = 0;
   std::vector<double> values;
   forEachElement(wanted, [&](void *element, int64_t) {
@@ -181,7 +181,8 @@ static std::string compare(const TensorParam &param, const TensorView &found,
   });
   double foundFirst = 0;
   if (param.error < 0) {
-    Comparison result = compareArrays(found, wanted, coarsest, additions);
+    Comparison result =
+        compareArrays(found, wanted, coarsest, additions, cancellation);
     first = result.firstMismatch;
     mismatches = result.mismatches;
   }
@@ -316,18 +317,19 @@ Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
   BoundLaunch reference = *bound;
   for (auto [i, tensor] : llvm::enumerate(tensors))
     reference.args[i] = tensor->initial().view();
-  AdditionsByParam additions;
-  if (llvm::Error error = evaluateReference(*kernel, reference, &additions))
+  RoundingFacts facts;
+  if (llvm::Error error = evaluateReference(*kernel, reference, &facts))
     return {Outcome::Kind::Invalid, "cannot be evaluated",
             llvm::toString(std::move(error))};
   for (auto [i, param] : llvm::enumerate(test.tensors)) {
     if (!param.isOutput())
       continue;
-    auto added = additions.find(kernel->params[i]);
+    auto added = facts.additions.find(kernel->params[i]);
     differing +=
         compare(param, tensors[i]->view(),
                 std::get<TensorView>(reference.args[i]), coarsestFloat(*kernel),
-                added == additions.end() ? nullptr : &added->second);
+                added == facts.additions.end() ? nullptr : &added->second,
+                facts.cancellation);
   }
   if (!differing.empty())
     return {Outcome::Kind::Differs, "differs from the reference", differing};
