@@ -80,7 +80,7 @@ std::optional<Expr> KernelEmitter::isAmongRows(tile::LoadOp op,
                       compare(behind, "<", rows));
   isAmong = both(compare(stride(view.arg, dim), ">=", length), isAmong);
   // What is loaded of a neighbour must not reach beyond it.
-  constexpr int64_t reach = 2 * vectorBytes;
+  constexpr int64_t reach = int64_t(2) * vectorBytes;
   auto type = cast<tile::ViewType>(argument.getType());
   if (type.isDynamicDim(unit) || type.getDimSize(unit) < reach)
     isAmong =

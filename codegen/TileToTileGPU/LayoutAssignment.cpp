@@ -437,9 +437,11 @@ void LayoutAssignment::settleLoad(tile::LoadOp load) {
     return;
   std::optional<LinearLayout> layout = loadLayout(load);
   if (!layout && wish(tile).care < Care::Access)
-    for (OpOperand &use : tile.getUses())
-      if ((layout = required(use)))
+    for (OpOperand &use : tile.getUses()) {
+      layout = required(use);
+      if (layout)
         break;
+    }
   if (layout)
     final.try_emplace(tile, *layout);
   else
