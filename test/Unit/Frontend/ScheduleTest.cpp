@@ -77,9 +77,9 @@ kernel k(A: f32[M], C: out f32[M]) {
 
 TEST_CASE("defaults by use on cpu", "[schedule]") {
   auto product = sizesOf(matmul);
-  CHECK(product["m"] == 64);
+  CHECK(product["m"] == 128);
   CHECK(product["n"] == 128);
-  CHECK(product["k"] == 64);
+  CHECK(product["k"] == 128);
   auto attention = sizesOf(attend, "cpu", {{"D", 128}});
   CHECK(attention["i"] == 64);
   CHECK(attention["kv"] == 128);
@@ -161,9 +161,27 @@ TEST_CASE("GPU sizes are powers of two", "[schedule]") {
   CHECK(product["n"] == 128);
   CHECK(product["k"] == 64);
   auto attention = sizesOf(attend, "sm_90a", {{"D", 128}});
-  CHECK(attention["i"] == 128);
+  CHECK(attention["i"] == 64);
   CHECK(attention["kv"] == 64);
   CHECK(sizesOf(copy, "sm_90a")["m"] == 1024);
+}
+
+TEST_CASE("long rows that share weights are taken by fours on GPUs",
+          "[schedule]") {
+  const char *two = R"(
+kernel k(X: f32[M, N], w: f32[N], b: f32[N], Y: out f32[M, N]) {
+  grid m in tile(M)
+  Y[m] = X[m] * w + b
+})";
+  const char *one = R"(
+kernel k(X: f32[M, N], w: f32[N], Y: out f32[M, N]) {
+  grid m in tile(M)
+  Y[m] = X[m] * w + w
+})";
+  CHECK(sizesOf(two, "sm_90a", {{"N", 16385}})["m"] == 4);
+  CHECK(sizesOf(two, "sm_90a", {{"N", 16384}})["m"] == 1);
+  CHECK(sizesOf(one, "sm_90a", {{"N", 16385}})["m"] == 1);
+  CHECK(sizesOf(two, "cpu", {{"N", 16385}})["m"] == 1);
 }
 
 TEST_CASE("products of wide elements have smaller tiles on GPUs",
