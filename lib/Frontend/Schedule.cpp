@@ -11,7 +11,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <deque>
@@ -71,9 +70,6 @@ private:
   int64_t clampToExtent(int64_t size, const Axis &axis) const;
   int64_t mostElements(const ValueType &type) const;
   void shrink();
-  /// How many tensors without tile axes are loaded that have as many elements
-  /// as a row of `length`.
-  int64_t countShared(int64_t length);
   std::optional<int64_t> scheduled(llvm::StringRef key) const;
   /// The extent of an axis, or nothing if it is not known.
   std::optional<int64_t> knownExtent(const Axis &axis) const;
@@ -217,21 +213,6 @@ std::optional<int64_t> Scheduler::scheduled(llvm::StringRef key) const {
   return std::nullopt;
 }
 
-int64_t Scheduler::countShared(int64_t length) {
-  llvm::SmallPtrSet<const Param *, 4> shared;
-  walkExprs(kernel.body, [&](Expr &expr) {
-    const auto *load = dyn_cast<Load>(&expr);
-    if (!load)
-      return;
-    int64_t elements = 1;
-    for (const Axis *axis : load->type.axes)
-      elements = axis->isTile() ? 0 : elements * wholeExtent(*axis);
-    if (elements >= length)
-      shared.insert(load->param);
-  });
-  return static_cast<int64_t>(shared.size());
-}
-
 int64_t Scheduler::elementwiseSize(const Axis *axis, const Use &use) {
   // Of the tile axes in one value, later ones are contiguous more likely.
   auto rank = [&](const Axis *a) {
@@ -248,11 +229,6 @@ int64_t Scheduler::elementwiseSize(const Axis *axis, const Use &use) {
     if (before > 0)
       return 1;
     int64_t rows = sizes.besideWhole / use.beside;
-    // What several rows share is read again for each block; where it is more
-    // than the rows themselves, a block takes more of them.
-    constexpr int64_t longRow = 16384, rowsThatShare = 4;
-    if (!isCpu && use.beside > longRow && countShared(use.beside) > 1)
-      return rowsThatShare;
     return rows < 1 ? 1
                     : std::min<int64_t>(llvm::bit_floor<uint64_t>(rows),
                                         sizes.maxBesideWhole);

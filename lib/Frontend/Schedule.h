@@ -28,9 +28,6 @@
 // On GPUs dots and attention of elements of 4 bytes or more have 64 rows and
 // columns and half the keys, and what is contracted takes 128 bytes of a row.
 //
-// Rows of more than 16384 elements that share two tensors as long as a row (its
-// weights) are taken by fours on GPUs.
-//
 // An axis with two uses takes the smaller size. Then, while a value would have
 // more than 32768 elements (the result of a dot on GPUs, 8192 if it has three
 // axes or more, as all products of a tile share the registers of one), the

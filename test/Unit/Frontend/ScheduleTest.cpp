@@ -166,24 +166,6 @@ TEST_CASE("GPU sizes are powers of two", "[schedule]") {
   CHECK(sizesOf(copy, "sm_90a")["m"] == 1024);
 }
 
-TEST_CASE("long rows that share weights are taken by fours on GPUs",
-          "[schedule]") {
-  const char *two = R"(
-kernel k(X: f32[M, N], w: f32[N], b: f32[N], Y: out f32[M, N]) {
-  grid m in tile(M)
-  Y[m] = X[m] * w + b
-})";
-  const char *one = R"(
-kernel k(X: f32[M, N], w: f32[N], Y: out f32[M, N]) {
-  grid m in tile(M)
-  Y[m] = X[m] * w + w
-})";
-  CHECK(sizesOf(two, "sm_90a", {{"N", 16385}})["m"] == 4);
-  CHECK(sizesOf(two, "sm_90a", {{"N", 16384}})["m"] == 1);
-  CHECK(sizesOf(one, "sm_90a", {{"N", 16385}})["m"] == 1);
-  CHECK(sizesOf(two, "cpu", {{"N", 16385}})["m"] == 1);
-}
-
 TEST_CASE("products of wide elements have smaller tiles on GPUs",
           "[schedule]") {
   auto sizesFor = [](const std::string &dtype) {
