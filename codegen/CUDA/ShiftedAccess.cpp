@@ -2,16 +2,16 @@
 //
 // Elements narrower than 4 bytes in memory that is aligned to less than 4: rows
 // of odd length, say. Moved one by one they take one instruction each. Where a
-// thread holds 16 bytes of neighbours, it loads the aligned vectors that these
-// lie in and shifts them into place; stores get the missing part of a vector
-// from the lane before. prelude/shifted.cuh has the details.
+// thread holds 16 bytes of neighbours, it loads the aligned words that these
+// lie in and shifts them into place; stores get the missing part of an aligned
+// vector from the lane before. prelude/shifted.cuh has the details.
 //
-// An aligned vector may hold, besides elements of a row, what is between it and
-// the row before or behind. So tiles that touch the first or last row are
-// loaded one by one: nothing before the first element of a tensor or behind its
-// last one is read. Only memory that nobody writes is loaded so, and only
-// tensors that are not read are stored so: a thread may read and write what
-// belongs to another.
+// The words of a row's ends also hold bytes of what is in front of the row or
+// behind it, up to the rows next to it. So tiles that touch the first or last
+// row are loaded one by one: nothing before the first element of a tensor or
+// behind its last one is read. Only memory that nobody writes is loaded so, and
+// only tensors that are not read are stored so: a thread may read and write
+// what belongs to another.
 //
 //===----------------------------------------------------------------------===//
 

@@ -109,6 +109,8 @@ private:
                      llvm::StringRef &target) const;
   /// Code for the arguments of a call, from the map or compiled.
   ErrorPtr find(Call &call, llvm::StringRef target, FoundCode &result) const;
+  /// Launches code on a stream of a GPU.
+  ErrorPtr start(const Code &code, gpu::StreamRef where, Call &call) const;
   ErrorPtr find(Call &call, llvm::StringRef target,
                 const Specialization &specialization, const GpuFacts &facts,
                 FoundCode &result) const;

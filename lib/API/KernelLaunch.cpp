@@ -87,6 +87,15 @@ static ErrorPtr runOnCpu(const Code &code, const typed::Kernel &kernel,
   return errorOf(program.diags);
 }
 
+ErrorPtr Kernel::start(const Code &code, gpu::StreamRef where,
+                       Call &call) const {
+  if (llvm::Error error = bindGrid(*typedKernel, code.gpu.image, call.bound))
+    return call.fail(*this, std::move(error));
+  if (llvm::Error error = code.launcher->launch(where, call.bound))
+    return call.fail(*this, std::move(error));
+  return nullptr;
+}
+
 ErrorPtr Kernel::launchCode(const Code &code, tilec_stream stream,
                             llvm::ArrayRef<tilec_arg> args) const {
   if (code.cpu)
@@ -98,11 +107,7 @@ ErrorPtr Kernel::launchCode(const Code &code, tilec_stream stream,
   gpu::StreamRef where;
   if (ErrorPtr error = findStream(stream, call, where))
     return error;
-  if (llvm::Error error = bindGrid(*typedKernel, code.gpu.image, call.bound))
-    return call.fail(*this, std::move(error));
-  if (llvm::Error error = code.launcher->launch(where, call.bound))
-    return call.fail(*this, std::move(error));
-  return nullptr;
+  return start(code, where, call);
 }
 
 ErrorPtr Kernel::launch(tilec_stream stream,
@@ -127,12 +132,7 @@ ErrorPtr Kernel::launch(tilec_stream stream,
     return error;
   if (ErrorPtr error = find(call, target, found))
     return error;
-  const Code &code = *found.code;
-  if (llvm::Error error = bindGrid(*typedKernel, code.gpu.image, call.bound))
-    return call.fail(*this, std::move(error));
-  if (llvm::Error error = code.launcher->launch(where, call.bound))
-    return call.fail(*this, std::move(error));
-  return nullptr;
+  return start(*found.code, where, call);
 }
 
 ErrorPtr Kernel::compile(llvm::ArrayRef<tilec_arg> args,

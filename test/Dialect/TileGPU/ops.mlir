@@ -86,3 +86,16 @@ tile.kernel @axes_of_products() attributes {tilegpu.warps = 1 : i64} {
   }
   tile.return
 }
+
+// What a launch counts programs along stays, also an axis of one or none.
+// CHECK-LABEL: tile.kernel @grid
+tile.kernel @grid(%A: !tile.view<?xf32> {tile.name = "A"}) {
+  %c0 = arith.constant 0 : index
+  // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (1, 0, 8)
+  scf.forall (%i, %j, %k) in (1, 0, 8) {
+    %a = tile.load %A[%c0] dims [0] pad zero : !tile.view<?xf32> -> tensor<4xf32>
+    tile.print "a", %a : tensor<4xf32>
+    // CHECK: } {mapping = [#tilegpu.grid_axis<0>, #tilegpu.grid_axis<1>, #tilegpu.grid_axis<2>]}
+  } {mapping = [#tilegpu.grid_axis<0>, #tilegpu.grid_axis<1>, #tilegpu.grid_axis<2>]}
+  tile.return
+}

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,10 +52,7 @@ Worker::Worker(llvm::function_ref<void(Report)> body) : started(Clock::now()) {
   int ends[2];
   if (::pipe(ends) != 0)
     llvm::report_fatal_error("cannot make a pipe");
-  char path[] = "/tmp/tilec-fuzz-XXXXXX";
-  errors = ::mkstemp(path);
-  if (errors >= 0)
-    ::unlink(path);
+  errors = ::memfd_create("standard error", MFD_CLOEXEC);
   std::fflush(nullptr);
   process = ::fork();
   if (process < 0)
