@@ -1,0 +1,3 @@
+//===- Float.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Arithmetic/Float.h"

@@ -1,0 +1,9 @@
+//===- Copies.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Decoder.h"
+
+namespace tilec::emulator {
+
+void addCopies(InstructionSet &) {}
+
+} // namespace tilec::emulator

@@ -1,0 +1,3 @@
+//===- Emulator.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Emulator.h"

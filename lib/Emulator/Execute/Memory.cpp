@@ -1,0 +1,9 @@
+//===- Memory.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Decoder.h"
+
+namespace tilec::emulator {
+
+void addMemoryInstructions(InstructionSet &) {}
+
+} // namespace tilec::emulator

@@ -1,0 +1,9 @@
+//===- Moves.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Decoder.h"
+
+namespace tilec::emulator {
+
+void addMoves(InstructionSet &) {}
+
+} // namespace tilec::emulator

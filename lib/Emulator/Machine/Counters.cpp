@@ -1,0 +1,3 @@
+//===- Counters.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Counters.h"

@@ -1,0 +1,3 @@
+//===- Decoder.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Decoder.h"

@@ -1,0 +1,124 @@
+//===- Decoder.h - From parsed to decoded instructions ----------*- C++ -*-===//
+//
+// Each family of instructions (Execute/, Async/) has a function that knows its
+// opcodes and adds them to an InstructionSet: a decoder for each first piece,
+// "fma", that looks at the other pieces, refuses those it does not know, and
+// fills in an Instruction. The Decoder gives it slots for operands.
+//
+//   llvm::Error decodeFma(Decoder &decoder, const ptx::Instruction &from,
+//                         Instruction &to) {
+//     ...
+//     to.execute = &runFma<float>;
+//     return decoder.operands(from, to, /*numResults=*/1);
+//   }
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_EMULATOR_MACHINE_DECODER_H
+#define TILEC_EMULATOR_MACHINE_DECODER_H
+
+#include "lib/Emulator/Machine/Instruction.h"
+#include "lib/Emulator/Machine/Program.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+namespace tilec::emulator {
+
+class Decoder;
+using DecodeFunction = llvm::Error (*)(Decoder &decoder,
+                                       const ptx::Instruction &from,
+                                       Instruction &to);
+
+/// Decoders by the first piece of an opcode.
+class InstructionSet {
+public:
+  /// All that the emulator knows.
+  static const InstructionSet &all();
+
+  void add(llvm::StringRef opcode, DecodeFunction decode);
+  DecodeFunction find(llvm::StringRef opcode) const; // Null if not known.
+
+private:
+  llvm::StringMap<DecodeFunction> decoders;
+};
+
+// The families.
+void addIntegerInstructions(InstructionSet &set);
+void addFloatInstructions(InstructionSet &set);
+void addConversions(InstructionSet &set);
+void addMoves(InstructionSet &set); // mov, selp, setp, prmt, cvta, ...
+void addMemoryInstructions(InstructionSet &set); // ld, st, atom, red, prefetch.
+void addControlFlow(InstructionSet &set);        // bra, call, ret, exit, trap.
+void addWarpInstructions(InstructionSet &set); // shfl, vote, match, redux, ...
+void addBarriers(InstructionSet &set);         // bar, barrier, fence, membar.
+void addMatrixInstructions(InstructionSet &set); // mma, ldmatrix, stmatrix.
+void addCopies(InstructionSet &set);             // cp.async and its groups.
+void addMemoryBarriers(InstructionSet &set);     // mbarrier.
+void addBulkCopies(InstructionSet &set);         // cp.async.bulk, cp.reduce.
+void addWgmma(InstructionSet &set);
+
+/// Gives operands their slots while one function is decoded.
+class Decoder {
+public:
+  Decoder(Program &program, unsigned function);
+
+  /// Decodes the whole function into the program.
+  llvm::Error run();
+
+  const ptx::Function &function() const;
+
+  /// All operands of `from` in order: the first `numResults` as results, then
+  /// the values; vectors and pairs flattened, an address as its base with the
+  /// offset in `to.offset`. Immediates become values of `type`, which is
+  /// `to.type` if not given.
+  llvm::Error operands(const ptx::Instruction &from, Instruction &to,
+                       unsigned numResults, ptx::Type type = ptx::Type::None);
+
+  // One operand at a time, for instructions that need more.
+  llvm::Expected<Slot> result(const ptx::Instruction &from,
+                              const ptx::Operand &operand);
+  llvm::Expected<Slot> value(const ptx::Instruction &from,
+                             const ptx::Operand &operand, ptx::Type type);
+  /// An Address: its base, with the offset in `offset`.
+  llvm::Expected<Slot> address(const ptx::Instruction &from,
+                               const ptx::Operand &operand, int64_t &offset);
+  /// An immediate operand that must be one.
+  llvm::Expected<int64_t> immediate(const ptx::Instruction &from,
+                                    const ptx::Operand &operand);
+  Slot constant(uint64_t bits);
+
+  // Errors "MODULE:LINE: unsupported instruction 'ex2.approx.x': REASON".
+  llvm::Error unsupported(const ptx::Instruction &from,
+                          const llvm::Twine &reason) const;
+  llvm::Error malformed(const ptx::Instruction &from,
+                        const llvm::Twine &reason) const;
+
+private:
+  Program &program;
+  unsigned index;
+};
+
+/// The pieces of an opcode, taken one by one. What is not taken is an error at
+/// the end, so that nothing is ignored by mistake.
+class Pieces {
+public:
+  explicit Pieces(const ptx::Instruction &from);
+  /// Takes `piece` if it is there, anywhere.
+  bool take(llvm::StringRef piece);
+  /// Takes the first piece that names a type; None if there is none.
+  ptx::Type takeType();
+  /// Takes the next piece whatever it is; "" at the end.
+  llvm::StringRef takeNext();
+  /// The next one without taking it.
+  llvm::StringRef next() const;
+  /// Success if all are taken.
+  llvm::Error finish(const Decoder &decoder) const;
+
+private:
+  const ptx::Instruction &from;
+  uint64_t taken = 1; // A bit for each piece; the opcode's is set.
+};
+
+} // namespace tilec::emulator
+
+#endif // TILEC_EMULATOR_MACHINE_DECODER_H

@@ -1,0 +1,3 @@
+//===- Machine.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Machine.h"

@@ -1,0 +1,3 @@
+//===- Memory.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Memory.h"

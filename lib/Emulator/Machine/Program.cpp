@@ -1,0 +1,3 @@
+//===- Program.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Machine/Program.h"

@@ -1,0 +1,3 @@
+//===- Detector.cpp ----------------------------------------------------===//
+
+#include "lib/Emulator/Race/Detector.h"

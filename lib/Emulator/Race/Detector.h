@@ -1,0 +1,167 @@
+//===- Detector.h - What happens before what --------------------*- C++ -*-===//
+//
+// Two accesses to the same byte, one of them a write, are a race unless one
+// *happens before* the other: unless there is a chain of program order and
+// synchronization from one to the other. The detector does not look for bad
+// timing in one run; it computes that relation, so a missing wait is found even
+// when the run happened to be lucky.
+//
+// The relation is kept as vector clocks. An *agent* is whatever does things in
+// order: each thread of the cluster is one. Its clock counts its own steps from
+// one release to the next; its *knowledge* is, for every agent, the latest step
+// that happens before what it does now. An access is remembered with its agent
+// and step; a later one is ordered after it if the later agent knows that step.
+//
+// Asynchronous operations (cp.async, bulk copies, wgmma) are agents of their
+// own, alive from issue to completion. They know what their issuer knew; nobody
+// knows that they are complete until he acquires a SyncPoint that completion
+// was released into. How the parts of PTX map onto this:
+//
+//   bar.sync, bar.warp.sync, barrier.cluster   arrive: release; leave: acquire
+//   mbarrier   each phase has a SyncPoint: arrive releases into it, copies that
+//              complete on it too, a successful wait acquires it
+//   commit_group / wait_group   each group has a SyncPoint: completion of its
+//              operations releases, the wait acquires
+//   atomics, ld.acquire, st.release, fences   as in the memory model of PTX
+//
+// *Proxies.* Bulk copies and wgmma reach memory by another path, the async
+// proxy, than ld and st, the generic one. What the generic proxy wrote is seen
+// by the async one only past fence.proxy.async. So an agent has two knowledges:
+// all that happens before, and what of it was also fenced; an operation of the
+// async proxy must find generic writes in the latter. A fence copies the first
+// to the second; synchronization carries both. The other way round completion
+// fences implicitly.
+//
+// Thread safety: a Detector belongs to one cluster and is used by one host
+// thread at a time. GlobalShadow is shared by those of a launch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_EMULATOR_RACE_DETECTOR_H
+#define TILEC_EMULATOR_RACE_DETECTOR_H
+
+#include "lib/Emulator/Report.h"
+#include <cstdint>
+#include <memory>
+
+namespace tilec::emulator {
+
+struct Instruction;
+class GlobalShadow;
+
+/// A thread of a cluster: rank of its block * threads of a block + its own
+/// number in the block.
+using ThreadId = uint32_t;
+
+/// What one must acquire to know what was released; see SyncPoint.
+class Knowledge;
+
+/// Something that carries order from those who release into it to those who
+/// acquire it: a phase of a barrier, a group of copies, a lock's word. A new
+/// one carries nothing; it may be copied and cleared by assigning a new one.
+class SyncPoint {
+public:
+  SyncPoint();
+  ~SyncPoint();
+  SyncPoint(const SyncPoint &);
+  SyncPoint(SyncPoint &&) noexcept;
+  SyncPoint &operator=(const SyncPoint &);
+  SyncPoint &operator=(SyncPoint &&) noexcept;
+
+private:
+  friend class Detector;
+  std::unique_ptr<Knowledge> knowledge;
+};
+
+/// How an asynchronous operation reaches memory.
+enum class Proxy : uint8_t {
+  Generic, // cp.async.
+  Async,   // Bulk and tensor copies, wgmma.
+};
+
+enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease };
+enum class Scope : uint8_t { Block, Cluster, Device, System };
+
+/// An asynchronous operation between issue and completion.
+struct AsyncOperation {
+  uint32_t agent = 0, step = 0;
+  ThreadId issuer = 0;
+  Proxy proxy = Proxy::Async;
+  const Instruction *instruction = nullptr;
+};
+
+class Detector {
+public:
+  /// For a cluster whose blocks have `blockThreads` threads each.
+  /// `clusterIndex` tells the clusters of a launch apart. `coordinates` of a
+  /// block are asked for messages.
+  Detector(unsigned blockThreads, unsigned numBlocks, uint64_t clusterIndex,
+           uint64_t sharedBytes, GlobalShadow &global, Reporter &reporter);
+  ~Detector();
+
+  /// For messages: the position of a block of the cluster in the grid.
+  void setBlockPosition(unsigned rank, std::array<unsigned, 3> position);
+
+  // --- Accesses of threads. Addresses are canonical (Memory.h).
+
+  void read(ThreadId thread, uint64_t address, unsigned bytes,
+            const Instruction &at);
+  void write(ThreadId thread, uint64_t address, unsigned bytes,
+             const Instruction &at);
+  /// A strong access: a read-modify-write, or ld/st with .relaxed, .volatile,
+  /// .acquire, .release. Two strong accesses never race with each other.
+  enum class Strong : uint8_t { Load, Store, ReadModifyWrite };
+  void strong(ThreadId thread, uint64_t address, unsigned bytes, Strong kind,
+              Order order, Scope scope, const Instruction &at);
+
+  // --- Order.
+
+  /// What `thread` did so far happens before whoever acquires `to` from now on.
+  void release(ThreadId thread, SyncPoint &to);
+  void acquire(ThreadId thread, const SyncPoint &from);
+  /// fence, membar: makes relaxed accesses around it carry order.
+  void fence(ThreadId thread, Order order, Scope scope);
+  /// fence.proxy.async.
+  void proxyFence(ThreadId thread);
+
+  // --- Asynchronous operations.
+
+  /// `issuer` starts one. `at` must live as long as the detector.
+  AsyncOperation start(ThreadId issuer, Proxy proxy, const Instruction &at);
+  void read(const AsyncOperation &operation, uint64_t address, uint64_t bytes);
+  void write(const AsyncOperation &operation, uint64_t address, uint64_t bytes);
+  /// Atomic adds of a bulk reduction: no race among themselves and with strong
+  /// accesses.
+  void reduce(const AsyncOperation &operation, uint64_t address,
+              uint64_t bytes);
+  /// Whoever acquires `to` from now on knows that it is complete. May be called
+  /// several times with different points.
+  void complete(const AsyncOperation &operation, SyncPoint &to);
+  /// The same for its reads alone: cp.async.bulk.wait_group.read.
+  void completeReads(const AsyncOperation &operation, SyncPoint &to);
+
+  /// What the bytes were is forgotten, as if nobody had touched them;
+  /// `initialized` tells whether reading them is then a report (shared memory).
+  void forget(uint64_t address, uint64_t bytes, bool initialized);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// Who touched what in global memory, for all clusters of a launch. Accesses of
+/// different clusters are ordered only by strong accesses.
+class GlobalShadow {
+public:
+  GlobalShadow();
+  ~GlobalShadow();
+
+private:
+  friend class Detector;
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace tilec::emulator
+
+#endif // TILEC_EMULATOR_RACE_DETECTOR_H
