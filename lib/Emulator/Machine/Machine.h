@@ -150,6 +150,7 @@ public:
   LaneMask suspended = 0; // Wait in mbarrier.try_wait.
 
 private:
+  friend class Cluster;
   friend struct Scheduler;
 
   const ThreadId firstThread;
