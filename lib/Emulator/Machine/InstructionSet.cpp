@@ -1,6 +1,6 @@
 //===- InstructionSet.cpp - All that the emulator knows -------------------===//
 
-#include "lib/Emulator/Machine/Decoder.h"
+#include "lib/Emulator/Execute/Families.h"
 #include <cassert>
 
 namespace tilec::emulator {
@@ -18,10 +18,10 @@ const InstructionSet &InstructionSet::all() {
   static const InstructionSet set = [] {
     InstructionSet result;
     for (auto *add :
-         {addIntegerInstructions, addFloatInstructions, addConversions,
-          addMoves, addMemoryInstructions, addControlFlow, addWarpInstructions,
-          addBarriers, addMatrixInstructions, addCopies, addMemoryBarriers,
-          addBulkCopies, addWgmma})
+         {addSharedArithmetic, addIntegerInstructions, addFloatInstructions,
+          addConversions, addMoves, addMemoryInstructions, addControlFlow,
+          addWarpInstructions, addBarriers, addMatrixInstructions, addCopies,
+          addMemoryBarriers, addBulkCopies, addWgmma})
       add(result);
     return result;
   }();
