@@ -149,6 +149,7 @@ public:
   std::array<uint64_t, warpSize> clusterArrival = {}; // See ClusterBarrier.
 
 private:
+  friend class Cluster;
   friend struct Scheduler;
 
   const ThreadId firstThread;
