@@ -363,7 +363,7 @@ static Result funcGetAttribute(int *value, FunctionAttribute attribute,
     *value = static_cast<int>(maxThreads(*function->code));
     return Success;
   case FunctionSharedBytes:
-    *value = static_cast<int>(function->program->staticShared);
+    *value = static_cast<int>(function->code->staticShared);
     return Success;
   case FunctionLocalBytes:
     *value = static_cast<int>(function->program->localBytes);
@@ -382,7 +382,7 @@ static Result funcSetAttribute(Function function, FunctionAttribute attribute,
                                int value) {
   if (attribute != FunctionMaxDynamicSharedBytes || value < 0)
     return InvalidValue;
-  uint64_t total = function->program->staticShared + value;
+  uint64_t total = function->code->staticShared + value;
   if (total > static_cast<uint64_t>(
                   architectures[function->device].sharedPerBlock))
     return InvalidValue;
@@ -396,7 +396,7 @@ static Result occupancy(int *blocks, Function function, int threads,
     return InvalidValue;
   const Architecture &arch = architectures[function->device];
   constexpr uint64_t reserved = 1024; // Of each block, for the system.
-  uint64_t shared = function->program->staticShared + sharedBytes + reserved;
+  uint64_t shared = function->code->staticShared + sharedBytes + reserved;
   constexpr int mostBlocks = 32;
   *blocks = std::min({mostBlocks, arch.threadsPerMultiprocessor / threads,
                       static_cast<int>(arch.sharedPerMultiprocessor / shared)});
