@@ -1,6 +1,7 @@
 //===- Scheduler.cpp - Who goes next in a cluster -------------------------===//
 
 #include "lib/Emulator/Machine/Scheduler.h"
+#include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
@@ -28,18 +29,6 @@ constexpr unsigned timeoutsOfDeadlock = 200;
 
 // How far a loop is followed to see whether it comes back to the same state.
 constexpr unsigned longestSpin = 20'000;
-
-LaneMask lanesOf(const uint64_t *predicate) {
-  LaneMask result = 0;
-  for (unsigned lane = 0; lane != warpSize; ++lane)
-    result |= LaneMask(predicate[lane] & 1) << lane;
-  return result;
-}
-
-template <typename Body> void forEachLane(LaneMask lanes, Body body) {
-  for (; lanes; lanes &= lanes - 1)
-    body(unsigned(llvm::countr_zero(lanes)));
-}
 
 } // namespace
 
