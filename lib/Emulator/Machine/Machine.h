@@ -147,6 +147,7 @@ public:
   LaneMask reduced = 0;      // What bar.red gave those who leave: and, or.
   uint32_t reducedCount = 0; // popc.
   std::array<uint64_t, warpSize> clusterArrival = {}; // See ClusterBarrier.
+  LaneMask suspended = 0; // Wait in mbarrier.try_wait.
 
 private:
   friend class Cluster;
