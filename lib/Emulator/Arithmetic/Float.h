@@ -66,9 +66,16 @@ enum class Approximate : uint8_t {
 uint64_t approximate(Approximate function, ptx::Type type, uint64_t a,
                      bool flush);
 
-/// cvt: from any numeric type to any. Integer results saturate to the range of
-/// the type; NaN becomes 0. `round` to an integer in a float type: .rni and its
-/// kin. `saturate`: .sat, .satfinite.
+/// div.approx.f32 and div.full.f32. The first returns zero for divisors above
+/// 2^126, and NaN if the dividend is infinite then.
+uint64_t divApproximate(uint64_t a, uint64_t b, bool isFull, bool flush);
+
+/// cvt: from any numeric type to any, and from a packed pair to another. Floats
+/// become integers within the range of the type; of NaN comes 0, or if one of
+/// the types has 64 bits (f64, s64, u64) the integer with only its top bit set.
+/// `integerRounding`: to an integer in a float type, .rni and its kin;
+/// `saturate`: .sat; `saturateFinite`: .satfinite. The result has the bits of
+/// `to` and zeros above.
 struct ConvertMode {
   Rounding rounding = Rounding::NearestEven;
   bool integerRounding = false; // .rni .rzi .rmi .rpi
@@ -81,6 +88,10 @@ uint64_t convert(ptx::Type to, ptx::Type from, uint64_t a, ConvertMode mode);
 /// Two f32 to a packed pair; `high` goes into the upper half.
 uint64_t convertPair(ptx::Type to, uint64_t high, uint64_t low,
                      ConvertMode mode);
+/// cvt.pack: two integers saturated to `to`, `a` above `b`; if they are
+/// narrower than 16 bits, `c` above both.
+uint64_t packIntegers(ptx::Type to, ptx::Type from, uint64_t a, uint64_t b,
+                      uint64_t c);
 
 /// A narrow float or tf32 as a float, exactly, and back with rounding.
 float toFloat(ptx::Type type, uint64_t bits);

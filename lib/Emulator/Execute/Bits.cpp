@@ -1,7 +1,7 @@
 //===- Bits.cpp - Shifts, logic, fields of bits ---------------------------===//
 
+#include "lib/Emulator/Execute/Elementwise.h"
 #include "lib/Emulator/Execute/Families.h"
-#include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -172,7 +172,7 @@ Outcome runLookUpPredicate(Warp &warp, const Instruction &at, LaneMask lanes) {
   auto table = uint32_t(at.flags & 0xff);
   bool isOr = at.flags >> 8 & 1;
   uint64_t negation = at.flags >> 9 & 1;
-  forLanes(lanes, [=](unsigned i) {
+  forEachLane(lanes, [=](unsigned i) {
     uint32_t value =
         lookUp(table, uint32_t(a[i]), uint32_t(b[i]), uint32_t(c[i]));
     uint64_t condition = other[i] ^ negation;

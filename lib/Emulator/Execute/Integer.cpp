@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Emulator/Execute/Elementwise.h"
 #include "lib/Emulator/Execute/Families.h"
-#include "lib/Emulator/Execute/Lanes.h"
 #include <algorithm>
 #include <limits>
 
@@ -142,7 +142,7 @@ Outcome runCarry(Warp &warp, const Instruction &at, LaneMask lanes) {
   using U = Unsigned<T>;
   uint64_t *to = warp.row(at.result(0)), *flag = warp.row(carrySlot);
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1));
-  forLanes(lanes, [=](unsigned i) {
+  forEachLane(lanes, [=](unsigned i) {
     unsigned __int128 x = U(a[i]), y = U(b[i]), in = carry.in ? flag[i] & 1 : 0;
     unsigned __int128 value = isDifference ? x - y - in : x + y + in;
     to[i] = U(value);
@@ -158,7 +158,7 @@ Outcome runMadCarry(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint64_t *to = warp.row(at.result(0)), *flag = warp.row(carrySlot);
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1)),
                  *c = warp.values(at.value(2));
-  forLanes(lanes, [=](unsigned i) {
+  forEachLane(lanes, [=](unsigned i) {
     T product = isHigh ? high(T(a[i]), T(b[i])) : low(T(a[i]), T(b[i]));
     unsigned __int128 value = U(product);
     value += U(c[i]);

@@ -46,8 +46,10 @@ constexpr Slot noSlot = ~0u;
 /// What became of an instruction.
 enum class Outcome : uint8_t {
   Next,   // Done: the lanes go on with the instruction after it.
-  Jumped, // The handler has set the program counters of all the lanes.
-  Wait,   // Nothing happened: the lanes stay, and try again later.
+  Jumped, // The handler has said where the lanes go (Warp::jump, exit).
+  Wait,   // Nothing happened: the lanes stay, and try again when something
+          // changes or others of the warp come. Those that the handler has
+          // given to Warp::advance are done and go on.
 };
 
 using Handler = Outcome (*)(Warp &warp, const Instruction &instruction,

@@ -1,0 +1,190 @@
+//===- Convert.cpp - cvt: between any two numeric types -------------------===//
+
+#include "lib/Emulator/Arithmetic/Float.h"
+#include "lib/Emulator/Arithmetic/Formats.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tilec::emulator {
+
+namespace {
+
+using ptx::Type;
+using Int128 = __int128;
+
+struct Range {
+  Int128 low, high;
+  explicit Range(Type type) {
+    unsigned bits = ptx::bitsOf(type);
+    low = ptx::isSigned(type) ? -(Int128(1) << (bits - 1)) : Int128(0);
+    high = (Int128(1) << (ptx::isSigned(type) ? bits - 1 : bits)) - 1;
+  }
+};
+
+uint64_t maskOf(Type type) {
+  unsigned bits = ptx::bitsOf(type);
+  return bits >= 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+}
+
+/// The value of an integer register read as `type`.
+Int128 integerValue(Type type, uint64_t bits) {
+  bits &= maskOf(type);
+  if (!ptx::isSigned(type))
+    return bits;
+  unsigned unused = 64 - ptx::bitsOf(type);
+  return int64_t(bits << unused) >> unused;
+}
+
+double roundToInteger(double value, Rounding rounding) {
+  switch (rounding) {
+  case Rounding::NearestEven:
+    return std::rint(value);
+  case Rounding::Zero:
+    return std::trunc(value);
+  case Rounding::Down:
+    return std::floor(value);
+  case Rounding::Up:
+    return std::ceil(value);
+  case Rounding::NearestAway:
+    return std::round(value);
+  }
+  return value;
+}
+
+double doubleValue(Type type, uint64_t bits, bool flush) {
+  if (type == Type::F64)
+    return asDouble(bits);
+  if (type == Type::F32 && flush)
+    bits = flushFloat(bits);
+  return toFloat(type, bits);
+}
+
+uint64_t floatToInteger(Type to, Type from, double value, Rounding rounding) {
+  if (std::isnan(value)) {
+    bool hasOnlyTopBit =
+        from == Type::F64 || ptx::bitsOf(to) == 64;
+    return hasOnlyTopBit ? uint64_t(1) << (ptx::bitsOf(to) - 1) : 0;
+  }
+  value = roundToInteger(value, rounding);
+  Range range(to);
+  Int128 integer;
+  if (value >= 0x1p64)
+    integer = range.high;
+  else if (value <= -0x1p64)
+    integer = range.low;
+  else
+    integer = std::clamp(Int128(value), range.low, range.high);
+  return uint64_t(integer) & maskOf(to);
+}
+
+uint64_t integerToInteger(Type to, Type from, uint64_t bits, bool saturate) {
+  Int128 value = integerValue(from, bits);
+  if (saturate) {
+    Range range(to);
+    value = std::clamp(value, range.low, range.high);
+  }
+  return uint64_t(value) & maskOf(to);
+}
+
+/// .sat, .relu and .ftz of a result that is a float.
+uint64_t finish(Type to, uint64_t result, const ConvertMode &mode) {
+  Format format = formatOf(to);
+  unsigned position = to == Type::TF32 ? 13 : 0;
+  bool isNaN = format.isNaN(result);
+  if (mode.saturate) {
+    uint64_t one = uint64_t(format.bias()) << format.fractionBits;
+    if (isNaN || (result & format.signBit()))
+      return 0;
+    result = std::min(result, one);
+  } else if (mode.relu && !isNaN && (result & format.signBit())) {
+    return 0;
+  }
+  if (mode.flush && to == Type::F32)
+    result = flushFloat(result);
+  if (isNaN && to == Type::TF32)
+    return floatNaN;
+  return result << position;
+}
+
+uint64_t integerToFloat(Type to, Type from, uint64_t bits,
+                        const ConvertMode &mode) {
+  Int128 value = integerValue(from, bits);
+  bool negative = value < 0;
+  UInt128 magnitude = negative ? -value : value;
+  uint64_t result;
+  if (to == Type::F32 && mode.rounding == Rounding::NearestEven)
+    result = bitsOfFloat(negative ? -float(uint64_t(magnitude))
+                                  : float(uint64_t(magnitude)));
+  else
+    result = pack<UInt128>(formatOf(to), negative, magnitude, 0, false,
+                           mode.rounding, mode.saturateFinite);
+  return finish(to, result, mode);
+}
+
+bool isFloating(Type type) { return ptx::isFloat(type); }
+
+uint64_t floatToFloat(Type to, Type from, uint64_t bits,
+                      const ConvertMode &mode) {
+  if (to == from && formatOf(to).isNaN(bits) && !mode.saturate)
+    return to == Type::F64 ? bits | 0x0008000000000000 : formatOf(to).nan();
+  double value = doubleValue(from, bits, mode.flush);
+  if (std::isnan(value)) {
+    if (to == Type::F64 && !mode.saturate)
+      return 0x7fffffffffffffff;
+    return finish(to, formatOf(to).nan(), mode);
+  }
+  Rounding rounding = mode.rounding;
+  if (mode.integerRounding) {
+    value = roundToInteger(value, rounding);
+    rounding = Rounding::NearestEven;
+  }
+  uint64_t result;
+  if (to == Type::F64)
+    result = bitsOfDouble(value);
+  else if (to == Type::F32 && rounding == Rounding::NearestEven)
+    result = bitsOfFloat(float(value));
+  else
+    result = packDouble(formatOf(to), value, rounding, mode.saturateFinite);
+  return finish(to, result, mode);
+}
+
+} // namespace
+
+uint64_t convert(ptx::Type to, ptx::Type from, uint64_t a, ConvertMode mode) {
+  Type toElement = elementOf(to), fromElement = elementOf(from);
+  if (toElement != Type::None && fromElement != Type::None) {
+    unsigned toBits = ptx::bitsOf(toElement),
+             fromBits = ptx::bitsOf(fromElement);
+    uint64_t low = a & maskOf(fromElement), high = a >> fromBits;
+    return convert(toElement, fromElement, low, mode) |
+           convert(toElement, fromElement, high & maskOf(fromElement), mode)
+               << toBits;
+  }
+  if (isFloating(from)) {
+    if (isFloating(to))
+      return floatToFloat(to, from, a, mode);
+    return floatToInteger(to, from, doubleValue(from, a, mode.flush),
+                          mode.rounding);
+  }
+  if (isFloating(to))
+    return integerToFloat(to, from, a, mode);
+  return integerToInteger(to, from, a, mode.saturate);
+}
+
+uint64_t convertPair(ptx::Type to, uint64_t high, uint64_t low,
+                     ConvertMode mode) {
+  Type element = elementOf(to);
+  return convert(element, Type::F32, low, mode) |
+         convert(element, Type::F32, high, mode) << ptx::bitsOf(element);
+}
+
+uint64_t packIntegers(ptx::Type to, ptx::Type from, uint64_t a, uint64_t b,
+                      uint64_t c) {
+  unsigned bits = ptx::bitsOf(to);
+  uint64_t high = integerToInteger(to, from, a, /*saturate=*/true);
+  uint64_t low = integerToInteger(to, from, b, /*saturate=*/true);
+  uint64_t above = bits < 16 ? c << (2 * bits) : 0;
+  return (above | high << bits | low) & 0xffffffff;
+}
+
+} // namespace tilec::emulator

@@ -1,0 +1,78 @@
+//===- Narrow.cpp - Narrow floats as floats, and back ---------------------===//
+
+#include "lib/Emulator/Arithmetic/Formats.h"
+#include <cmath>
+
+namespace tilec::emulator {
+
+namespace {
+
+/// Any IEEE-like format narrower than float: its bits are moved into those of a
+/// float, and the exponent put right by a multiplication, which also makes
+/// normal numbers of subnormal ones.
+float widen(const Format &format, uint64_t bits) {
+  uint64_t magnitude = bits & (format.signBit() - 1);
+  uint32_t sign = bits & format.signBit() ? 0x80000000u : 0;
+  if (format.isNaN(bits))
+    return llvm::bit_cast<float>(uint32_t(floatNaN));
+  uint32_t moved = uint32_t(magnitude) << (23 - format.fractionBits);
+  if (format.hasInfinity && magnitude >= format.infinity())
+    return llvm::bit_cast<float>(sign | 0x7f800000u);
+  float scale = llvm::bit_cast<float>(uint32_t(127 + 127 - format.bias())
+                                      << 23);
+  return llvm::bit_cast<float>(llvm::bit_cast<uint32_t>(
+                                   llvm::bit_cast<float>(moved) * scale) |
+                               sign);
+}
+
+struct Table {
+  float values[256];
+  explicit Table(const Format &format) {
+    for (unsigned i = 0; i < 256; ++i)
+      values[i] = widen(format, i);
+  }
+};
+
+} // namespace
+
+float toFloat(ptx::Type type, uint64_t bits) {
+  static const Table e4m3(e4m3Format), e5m2(e5m2Format);
+  switch (type) {
+  case ptx::Type::F16:
+    return widen(halfFormat, bits & 0xffff);
+  case ptx::Type::BF16:
+    return llvm::bit_cast<float>(uint32_t(bits) << 16);
+  case ptx::Type::TF32:
+    return llvm::bit_cast<float>(uint32_t(bits) & ~0x1fffu);
+  case ptx::Type::E4M3:
+    return e4m3.values[bits & 0xff];
+  case ptx::Type::E5M2:
+    return e5m2.values[bits & 0xff];
+  default:
+    return asFloat(bits);
+  }
+}
+
+uint64_t fromFloat(ptx::Type type, float value, Rounding rounding) {
+  switch (type) {
+  case ptx::Type::BF16: {
+    uint32_t bits = llvm::bit_cast<uint32_t>(value);
+    if (rounding != Rounding::NearestEven)
+      break;
+    if (std::isnan(value))
+      return bfloatFormat.nan();
+    return (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+  }
+  case ptx::Type::TF32:
+    if (std::isnan(value))
+      return floatNaN;
+    return packDouble(tf32Format, value, rounding) << 13;
+  case ptx::Type::F32:
+    return bitsOfFloat(value);
+  default:
+    break;
+  }
+  return packDouble(formatOf(type), value, rounding);
+}
+
+} // namespace tilec::emulator

@@ -1,0 +1,238 @@
+//===- TensorCore.cpp - Products of matrices as the hardware sums ---------===//
+
+#include "lib/Emulator/Arithmetic/TensorCore.h"
+#include "lib/Emulator/Arithmetic/Float.h"
+#include "lib/Emulator/Arithmetic/Formats.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tilec::emulator {
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+// Lanes are in eight groups of four: a group has a row, the lanes of a group
+// follow each other along k.
+
+Element elementOfA(unsigned m, unsigned bits, unsigned lane, unsigned index) {
+  unsigned perRegister = 32 / bits;
+  unsigned reg = index / perRegister, at = index % perRegister;
+  unsigned row = lane / 4, block = reg;
+  if (m == 16) {
+    row += 8 * (reg & 1);
+    block = reg / 2;
+  }
+  return {row, perRegister * (lane % 4 + 4 * block) + at};
+}
+
+Element elementOfB(unsigned bits, unsigned lane, unsigned index) {
+  unsigned perRegister = 32 / bits;
+  unsigned reg = index / perRegister, at = index % perRegister;
+  return {perRegister * (lane % 4 + 4 * reg) + at, lane / 4};
+}
+
+Element elementOfC(unsigned lane, unsigned index) {
+  return {lane / 4 + 8 * (index / 2), 2 * (lane % 4) + index % 2};
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// Of what is zero: below every exponent, so it aligns nothing.
+static constexpr int16_t noExponent = -4096;
+
+void TensorOperand::reset(ptx::Type newType, unsigned newCount,
+                          unsigned newDepth) {
+  type = newType;
+  count = newCount;
+  depth = newDepth;
+  hasSpecial = false;
+  values.resize(size_t(count) * depth);
+  exponents.resize(size_t(count) * depth);
+}
+
+void TensorOperand::set(unsigned index, unsigned k, uint64_t bits,
+                        bool negate) {
+  size_t at = size_t(k) * count + index;
+  double &value = values[at];
+  switch (type) {
+  case ptx::Type::S8:
+    value = int8_t(bits);
+    return;
+  case ptx::Type::U8:
+    value = uint8_t(bits);
+    return;
+  case ptx::Type::S4:
+    value = int(bits & 15) - (bits & 8 ? 16 : 0);
+    return;
+  case ptx::Type::U4:
+    value = bits & 15;
+    return;
+  default:
+    break;
+  }
+  float number = toFloat(type, bits);
+  value = negate ? -number : number;
+  if (number == 0) {
+    exponents[at] = noExponent;
+    return;
+  }
+  int field = (llvm::bit_cast<uint32_t>(number) >> 23) & 0xff;
+  hasSpecial |= field == 0xff;
+  // Subnormal numbers are aligned as what they are stored as.
+  exponents[at] =
+      std::max(field ? field - 127 : -126, formatOf(type).minExponent());
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+SumModel sumModel(ptx::Type operand, bool isWarpgroup) {
+  switch (operand) {
+  case ptx::Type::TF32:
+    return {8, 25};
+  case ptx::Type::E4M3:
+  case ptx::Type::E5M2:
+    // mma.sync converts to f16 first; only wgmma has the narrow adder.
+    return isWarpgroup ? SumModel{32, 13} : SumModel{16, 25};
+  default:
+    return {16, 25};
+  }
+}
+
+namespace {
+
+constexpr unsigned maxColumns = 256;
+
+double powerOfTwo(int exponent) {
+  return llvm::bit_cast<double>(uint64_t(exponent + 1023) << 52);
+}
+
+int exponentOf(float value) {
+  if (value == 0)
+    return noExponent;
+  int field = (llvm::bit_cast<uint32_t>(value) >> 23) & 0xff;
+  return field ? field - 127 : -126;
+}
+
+float toF32(ptx::Type type, uint32_t bits) {
+  return type == ptx::Type::F16 ? toFloat(type, bits) : asFloat(bits);
+}
+
+/// An exact sum as the accumulator has it.
+uint32_t roundSum(ptx::Type type, double sum) {
+  if (type == ptx::Type::F16)
+    return packDouble(halfFormat, sum, Rounding::NearestEven);
+  // Cut off. What is too large becomes infinite all the same.
+  if (std::fabs(sum) >= 0x1p128)
+    return std::signbit(sum) ? 0xff800000 : 0x7f800000;
+  return packDouble(floatFormat, sum, Rounding::Zero);
+}
+
+/// One row of a step whose operands are all finite. `c` has the accumulators,
+/// and gets the exact sums. Written so that compilers vectorize along n.
+void sumRow(const TensorOperand &a, const TensorOperand &b, unsigned row,
+            unsigned k, unsigned depth, unsigned fractionBits, const float *c,
+            double *sums) {
+  unsigned n = b.count;
+  int16_t largest[maxColumns];
+  double scale[maxColumns];
+  for (unsigned j = 0; j < n; ++j)
+    largest[j] = exponentOf(c[j]);
+  for (unsigned i = k; i < k + depth; ++i) {
+    int16_t exponent = a.exponents[i * a.count + row];
+    const int16_t *exponents = &b.exponents[size_t(i) * n];
+    for (unsigned j = 0; j < n; ++j)
+      largest[j] = std::max<int16_t>(largest[j], exponent + exponents[j]);
+  }
+  for (unsigned j = 0; j < n; ++j) {
+    // All are zeros below: any scale will do.
+    int top = std::max<int>(largest[j], -300);
+    scale[j] = powerOfTwo(int(fractionBits) - top);
+    sums[j] = int(c[j] * scale[j]);
+  }
+  for (unsigned i = k; i < k + depth; ++i) {
+    double value = a.values[i * a.count + row];
+    const double *values = &b.values[size_t(i) * n];
+    for (unsigned j = 0; j < n; ++j)
+      sums[j] += double(int(value * values[j] * scale[j]));
+  }
+  for (unsigned j = 0; j < n; ++j)
+    sums[j] /= scale[j];
+}
+
+/// The same where infinities or NaN may be.
+void sumRowSpecial(const TensorOperand &a, const TensorOperand &b, unsigned row,
+                   unsigned k, unsigned depth, unsigned fractionBits,
+                   const float *c, double *sums) {
+  unsigned n = b.count;
+  for (unsigned j = 0; j < n; ++j) {
+    // Nothing finite overflows a double, so this is exact about infinities.
+    double plain = c[j];
+    int largest = exponentOf(c[j]);
+    for (unsigned i = k; i < k + depth; ++i) {
+      size_t atA = size_t(i) * a.count + row, atB = size_t(i) * n + j;
+      plain += a.values[atA] * b.values[atB];
+      largest = std::max(largest, a.exponents[atA] + b.exponents[atB]);
+    }
+    if (!std::isfinite(plain)) {
+      sums[j] = plain;
+      continue;
+    }
+    double scale =
+        powerOfTwo(int(fractionBits) - std::max(largest, -300));
+    double sum = std::trunc(c[j] * scale);
+    for (unsigned i = k; i < k + depth; ++i)
+      sum += std::trunc(a.values[size_t(i) * a.count + row] *
+                        b.values[size_t(i) * n + j] * scale);
+    sums[j] = sum / scale;
+  }
+}
+
+void multiplyIntegers(const TensorOperand &a, const TensorOperand &b,
+                      uint32_t *d, bool accumulates, bool saturate) {
+  for (unsigned row = 0; row < a.count; ++row) {
+    for (unsigned column = 0; column < b.count; ++column) {
+      uint32_t &to = d[row * b.count + column];
+      // Sums of integers this small are exact as doubles.
+      double sum = accumulates ? int32_t(to) : 0;
+      for (unsigned k = 0; k < a.depth; ++k)
+        sum += a.values[k * a.count + row] * b.values[k * b.count + column];
+      if (saturate)
+        sum = std::clamp(sum, -0x1p31, 0x1p31 - 1);
+      to = uint32_t(int64_t(sum));
+    }
+  }
+}
+
+} // namespace
+
+void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
+                        ptx::Type type, uint32_t *d, bool accumulates,
+                        bool saturate, SumModel model) {
+  if (type == ptx::Type::S32)
+    return multiplyIntegers(a, b, d, accumulates, saturate);
+  unsigned n = b.count;
+  float c[maxColumns];
+  double sums[maxColumns];
+  for (unsigned row = 0; row < a.count; ++row) {
+    uint32_t *to = d + size_t(row) * n;
+    for (unsigned k = 0; k < a.depth; k += model.depth) {
+      bool isSpecial = a.hasSpecial || b.hasSpecial;
+      for (unsigned j = 0; j < n; ++j) {
+        c[j] = accumulates || k ? toF32(type, to[j]) : 0.0f;
+        isSpecial |= !std::isfinite(c[j]);
+      }
+      auto *sum = isSpecial ? sumRowSpecial : sumRow;
+      sum(a, b, row, k, std::min(model.depth, a.depth - k), model.fractionBits,
+          c, sums);
+      for (unsigned j = 0; j < n; ++j)
+        to[j] = roundSum(type, sums[j]);
+    }
+  }
+}
+
+} // namespace tilec::emulator
