@@ -48,6 +48,9 @@ struct LaunchOptions {
   std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   std::array<unsigned, 3> cluster = {1, 1, 1}; // In blocks; divides the grid.
   uint64_t dynamicShared = 0;                  // Bytes.
+  /// Of a thread at launch, as the assembler says; 0: what the directives of
+  /// the kernel leave it. setmaxnreg takes from what is left of the 65536.
+  unsigned registersPerThread = 0;
   uint64_t seed = 0; // Of the order in which things happen.
   bool detectRaces = true;
   unsigned hostThreads = 0; // 0: as many as the machine has.

@@ -1,9 +1,61 @@
-//===- Copies.cpp ----------------------------------------------------===//
+//===- Copies.cpp - Groups of asynchronous copies of a thread -------------===//
 
-#include "lib/Emulator/Machine/Decoder.h"
+#include "lib/Emulator/Async/Copies.h"
 
 namespace tilec::emulator {
 
-void addCopies(InstructionSet &) {}
+const std::shared_ptr<CopyGroup> &GroupQueue::open() {
+  if (!current)
+    current = std::make_shared<CopyGroup>();
+  return current;
+}
+
+void GroupQueue::commit() {
+  committed.push_back(open());
+  current = nullptr;
+}
+
+bool GroupQueue::isComplete(uint64_t allowed, bool reads) const {
+  for (size_t i = 0; i + allowed < committed.size(); ++i)
+    if ((reads ? committed[i]->reading : committed[i]->unfinished) != 0)
+      return false;
+  return true;
+}
+
+void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector,
+                         ThreadId thread) {
+  if (committed.size() <= allowed)
+    return;
+  size_t count = committed.size() - allowed;
+  SyncPoint point;
+  for (size_t i = 0; detector && i < count; ++i)
+    if (!reads || !committed[i]->knownRead)
+    for (const AsyncOperation &operation : committed[i]->operations)
+      reads ? detector->completeReads(operation, point)
+            : detector->complete(operation, point);
+  if (detector)
+    detector->acquire(thread, point);
+  if (!reads)
+    committed.erase(committed.begin(), committed.begin() + ptrdiff_t(count));
+  else
+    for (size_t i = 0; i < count; ++i)
+      committed[i]->knownRead = true;
+}
+
+void GroupQueue::forEach(llvm::function_ref<void(CopyGroup &)> visit) const {
+  for (const auto &group : committed)
+    visit(*group);
+  if (current)
+    visit(*current);
+}
+
+void ThreadCopies::finished(uint64_t number) {
+  --unfinished;
+  for (Watcher &watcher : watchers)
+    if (number < watcher.before && --watcher.unfinished == 0)
+      watcher.arrive();
+  llvm::erase_if(watchers,
+                 [](const Watcher &watcher) { return watcher.unfinished == 0; });
+}
 
 } // namespace tilec::emulator

@@ -6,6 +6,7 @@
 //   * All functions of a module become one list; a program counter is an index
 //     into it. Functions do not recurse, so each register of each function has
 //     a *slot* of its own and calls need no frames, only return addresses.
+//     (Kernels, which never call each other, share slots.)
 //   * A slot holds a value for each of the 32 lanes of a warp (a Row). A value
 //     narrower than 64 bits is in the low bits and the others are zero; a
 //     predicate is 0 or 1; a .b128 takes two slots, the low half first.
@@ -45,8 +46,10 @@ constexpr Slot noSlot = ~0u;
 /// What became of an instruction.
 enum class Outcome : uint8_t {
   Next,   // Done: the lanes go on with the instruction after it.
-  Jumped, // The handler has set the program counters of all the lanes.
-  Wait,   // Nothing happened: the lanes stay, and try again later.
+  Jumped, // The handler has said where the lanes go (Warp::jump, exit).
+  Wait,   // Nothing happened: the lanes stay, and try again when something
+          // changes or others of the warp come. Those that the handler has
+          // given to Warp::advance are done and go on.
 };
 
 using Handler = Outcome (*)(Warp &warp, const Instruction &instruction,

@@ -26,8 +26,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 namespace tilec::emulator {
 
@@ -47,17 +49,34 @@ constexpr bool isShared(uint64_t address) {
   return address >= sharedWindow && address < sharedWindow + windowBytes;
 }
 
+/// What memory holds that nobody wrote: every float type has a NaN there.
+constexpr unsigned char poisonByte = 0xff;
+
+/// Of an allocation's bytes on the host: as strict as any access is.
+constexpr size_t hostAlignment = 128;
+struct AlignedDelete {
+  void operator()(char *bytes) const {
+    ::operator delete[](bytes, std::align_val_t(hostAlignment));
+  }
+};
+
 struct Allocation {
   uint64_t address = 0;
   uint64_t bytes = 0;
   std::string name; // For messages; may be empty.
-  std::unique_ptr<char[]> data;
+  std::unique_ptr<char[], AlignedDelete> data;
+};
+
+/// Where an allocation is, for those who look up many addresses.
+struct AllocationRange {
+  uint64_t begin = 0, end = 0;
+  char *data = nullptr;
 };
 
 /// Global memory. Allocations are apart from each other, so that reaching past
 /// the end of one never finds another. New memory is filled with a pattern that
 /// is a NaN in every float type. Thread-safe; but what kernels do to the bytes
-/// is theirs.
+/// is theirs, and nothing may be freed while a launch runs.
 class DeviceMemory {
 public:
   DeviceMemory();
@@ -73,6 +92,8 @@ public:
   char *find(uint64_t address, uint64_t bytes) const;
   /// The allocation of a byte, or the nearest one below; null if there is none.
   const Allocation *nearest(uint64_t address) const;
+  /// All allocations in the order of their addresses.
+  std::vector<AllocationRange> ranges() const;
 
 private:
   mutable std::shared_mutex mutex;

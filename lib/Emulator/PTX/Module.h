@@ -15,7 +15,9 @@
 //     function's list, and names are for messages.
 //   * `.loc` lines say which line of the CUDA C++, or through #line of the
 //     .tile file, the instructions after them come from. Each instruction
-//     carries that, and the line of the PTX itself.
+//     carries that, and the line of the PTX itself. Of a function that was
+//     inlined it is a line of that function; the line of the kernel that the
+//     calls started from is the outer one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,6 +91,8 @@ struct Location {
   unsigned file = 0;    // A number of Module::files; 0 if there is no .loc.
   unsigned line = 0;
   unsigned column = 0;
+  unsigned outerFile = 0; // As file and line where nothing was inlined.
+  unsigned outerLine = 0;
 };
 
 struct Register {
@@ -105,12 +109,18 @@ struct Variable {
   uint64_t bytes = 0; // 0 for `extern .shared x[]`: dynamic shared memory.
   bool isExtern = false;
   std::vector<char> initial; // As many bytes as it has, or none: zeros.
-  /// Initial values that are addresses: at `offset`, that of `symbol`.
+  /// Initial values that are addresses: `bytes` bytes at `offset` are that of
+  /// `symbol`, a variable of the module or a function, plus `addend`, shifted
+  /// right by `shift` bits. All addresses of PTX that can be here are generic
+  /// ones, or the same as generic ones.
   struct Relocation {
     uint64_t offset = 0;
     std::string symbol;
-    bool isGeneric = false;
+    bool isGeneric = false; // Written as generic(symbol).
     int64_t addend = 0;
+    unsigned bytes = 8;
+    unsigned shift = 0; // 8 for 0xFF00(symbol).
+    unsigned ptxLine = 0;
   };
   std::vector<Relocation> relocations;
   unsigned ptxLine = 0;
@@ -126,7 +136,9 @@ struct Operand {
     Special,   // `name` is that of a special register: "%tid.x".
     Immediate, // `bits`, as an integer (sign-extended) or a float.
     Variable,  // The address of variable `index`; `isGlobal` tells of which
-               // list; plus `bits`.
+               // list, the module's or the function's; plus `bits`.
+    Parameter, // The same of `index` in Function::params.
+    Result,    // The same of `index` in Function::results.
     Function,  // The address of function `index`.
     Label,     // An instruction: `index` in Function::instructions.
     Table,     // A list of labels: `index` in Function::tables.
@@ -159,7 +171,10 @@ struct Instruction {
   /// one piece.
   llvm::SmallVector<std::string, 6> pieces;
   std::optional<Guard> guard;
-  std::vector<Operand> operands; // As written; a call: results, callee, values.
+  /// As written. Those of a call are always a Vector of results, the callee, a
+  /// Vector of values, and after these for an indirect one its Prototype or
+  /// Table; the Vectors are empty where the call has no such list.
+  std::vector<Operand> operands;
   Location location;
 
   llvm::StringRef opcode() const { return pieces.front(); }
@@ -176,6 +191,8 @@ struct Function {
   std::vector<Variable> params, results;
   std::vector<Register> registers;
   std::vector<Variable> variables;
+  /// The last one is a ret or an exit without a guard; one is added where the
+  /// text has none.
   std::vector<Instruction> instructions;
   /// Names of labels, for messages, and the instruction after each.
   std::vector<std::pair<std::string, unsigned>> labels;
