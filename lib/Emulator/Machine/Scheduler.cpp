@@ -1,6 +1,7 @@
 //===- Scheduler.cpp - Who goes next in a cluster -------------------------===//
 
 #include "lib/Emulator/Machine/Scheduler.h"
+#include "lib/Emulator/Async/RegisterWatch.h"
 #include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -123,8 +124,11 @@ uint64_t Scheduler::runGroup(Warp &warp, Group group, uint64_t turn) {
                     "lanes of a warp");
     }
     Outcome outcome = Outcome::Next;
-    if (executing)
+    if (executing) {
+      if (warp.registerWatch) [[unlikely]]
+        warp.registerWatch->observe(warp, instruction, executing);
       outcome = instruction.execute(warp, instruction, executing);
+    }
     if (outcome == Outcome::Wait) [[unlikely]] {
       LaneMask done = (lanes & ~executing) | (warp.advanced & executing);
       LaneMask waits = executing & ~warp.advanced;
