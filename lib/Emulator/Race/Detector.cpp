@@ -1,3 +1,575 @@
-//===- Detector.cpp ----------------------------------------------------===//
+//===- Detector.cpp - Accesses and what they tell -------------------------===//
+//
+// The half of the detector that has to do with memory: comparing an access with
+// those before it, and remembering it. Order.cpp has the other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Race/Detector.h"
+#include "lib/Emulator/Machine/Instruction.h"
+#include "lib/Emulator/Machine/Memory.h"
+#include "lib/Emulator/Race/DetectorState.h"
+
+namespace tilec::emulator {
+
+//===----------------------------------------------------------------------===//
+// Who accesses: what he knows of earlier accesses
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ThreadActor {
+  const Clock *clock;
+  Agent agent;
+  uint32_t cluster;
+
+  bool isSelf(const Access &access) const {
+    return access.agent == agent && access.cluster == cluster;
+  }
+  Relation relation(const Access &earlier, const Access &later) const {
+    if (earlier.cluster == cluster)
+      return earlier.agent == agent ||
+                     clock->known(earlier.agent) >= earlier.step
+                 ? Relation::Ordered
+                 : Relation::Unordered;
+    return relationToForeign(earlier);
+  }
+  /// Whether the accesses are one instruction, of which one lane wins.
+  bool isTogether(const Access &, const Access &, uint64_t) const {
+    return false;
+  }
+
+private:
+  Relation relationToForeign(const Access &earlier) const {
+    const Snapshot *times =
+        clock->foreign ? clock->foreign->find(earlier.cluster) : nullptr;
+    return times && earlier.agent < times->size() &&
+                   (*times)[earlier.agent].known >= earlier.step
+               ? Relation::Ordered
+               : Relation::Unordered;
+  }
+};
+
+/// A thread whose warp executes a store together.
+struct LaneActor : ThreadActor {
+  ThreadId warp;
+  uint32_t done; // Lanes before this one.
+  const uint64_t *addresses;
+  unsigned bytes;
+
+  bool isTogether(const Access &earlier, const Access &later,
+                  uint64_t address) const {
+    if (earlier.instruction != later.instruction ||
+        earlier.cluster != cluster || earlier.agent < warp ||
+        earlier.agent >= warp + 32)
+      return false;
+    unsigned lane = earlier.agent - warp;
+    return (done >> lane & 1) && address >= addresses[lane] &&
+           address < addresses[lane] + bytes;
+  }
+};
+
+struct OperationActor {
+  const AsyncOperation &operation;
+  uint32_t cluster;
+  bool isShared; // The memory.
+
+  bool isSelf(const Access &access) const {
+    return access.cluster == cluster && ((access.agent == operation.reader &&
+                                          access.step == operation.readStep) ||
+                                         (access.agent == operation.writer &&
+                                          access.step == operation.writeStep));
+  }
+  Relation relation(const Access &earlier, const Access &later) const {
+    if (isSelf(earlier))
+      return Relation::Ordered;
+    const Clock &clock = *operation.start->base;
+    Times times;
+    if (earlier.cluster == cluster) {
+      times = clock.of(earlier.agent);
+      if (earlier.agent == operation.issuer)
+        times.raise(operation.start->issuer);
+    } else if (const Snapshot *there =
+                   clock.foreign ? clock.foreign->find(earlier.cluster)
+                                 : nullptr) {
+      if (earlier.agent < there->size())
+        times = (*there)[earlier.agent];
+    }
+    if (times.known < earlier.step)
+      return Relation::Unordered;
+    if (operation.proxy == Proxy::Generic || earlier.isAsyncProxy)
+      return Relation::Ordered;
+    if (earlier.isWrite)
+      return times.fenced < earlier.step ? Relation::NotFenced
+                                         : Relation::Ordered;
+    return isShared && later.isWrite && times.loaded < earlier.step
+               ? Relation::NotLoaded
+               : Relation::Ordered;
+  }
+  bool isTogether(const Access &, const Access &, uint64_t) const {
+    return false;
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+bool Detector::State::areStrong(const Access &a, const Access &b) const {
+  if (!a.isStrong || !b.isStrong)
+    return false;
+  unsigned needed = 2;
+  if (a.cluster == b.cluster)
+    needed = blockOf(a.agent) == blockOf(b.agent) ? 0 : 1;
+  return a.scope >= needed && b.scope >= needed;
+}
+
+template <typename Actor>
+void Detector::State::conflict(const Access &earlier, const Access &later,
+                               uint64_t address, const Actor &actor) {
+  if (areStrong(earlier, later))
+    return;
+  Relation relation = actor.relation(earlier, later);
+  if (relation == Relation::Ordered ||
+      actor.isTogether(earlier, later, address))
+    return;
+  report(relation, earlier, later, address);
+}
+
+/// How many reads a set keeps; in one of global memory, for all clusters.
+static size_t mostReads(uint64_t address) {
+  return isShared(address) ? SIZE_MAX : 256;
+}
+
+template <typename Actor>
+void Detector::State::touchRead(Shadow &shadow, Record &record,
+                                uint64_t address, const Access &self,
+                                const Actor &actor) {
+  const Access &write = record.write;
+  if (write.agent == Access::none) {
+    if (write.step != 0)
+      reportUninitialized(self, address);
+  } else if (!actor.isSelf(write)) {
+    conflict(write, self, address, actor);
+  }
+
+  Access &read = record.read;
+  if (read.agent == Access::none || read.isBy(self)) {
+    read = self;
+    return;
+  }
+  auto isBefore = [&](const Access &earlier) {
+    return actor.relation(earlier, self) == Relation::Ordered;
+  };
+  if (read.agent != Access::many) {
+    if (isBefore(read))
+      read = self;
+    else
+      shadow.addRead(record, self, mostReads(address), isBefore);
+    return;
+  }
+  AccessSet &set = shadow.setOf(record);
+  if (set.hasWrites)
+    for (const Access &earlier : set.list)
+      if (earlier.isWrite)
+        conflict(earlier, self, address, actor);
+  const Access &last = set.list.back();
+  if (last.isBy(self) && last.step == self.step && last.isWrite == 0)
+    return;
+  shadow.addRead(record, self, mostReads(address), [&](const Access &earlier) {
+    return !earlier.isWrite && isBefore(earlier);
+  });
+}
+
+template <typename Actor>
+void Detector::State::touchWrite(Shadow &shadow, Record &record,
+                                 uint64_t address, const Access &self,
+                                 const Actor &actor) {
+  const Access &write = record.write;
+  if (write.agent != Access::none && !actor.isSelf(write))
+    conflict(write, self, address, actor);
+  if (record.read.agent == Access::many) {
+    AccessSet &set = shadow.setOf(record);
+    if (!self.isStrong || set.hasWeak)
+      for (const Access &earlier : set.list)
+        if (!actor.isSelf(earlier))
+          conflict(earlier, self, address, actor);
+  } else if (record.read.agent != Access::none && !actor.isSelf(record.read)) {
+    conflict(record.read, self, address, actor);
+  }
+
+  if (!self.isStrong) {
+    shadow.clearReads(record);
+    record.write = self;
+    return;
+  }
+  // Others that are strong may have no order with this one, and must be
+  // compared with what comes after.
+  auto isBefore = [&](const Access &earlier) {
+    return actor.relation(earlier, self) == Relation::Ordered;
+  };
+  if (record.read.agent != Access::none && record.read.agent != Access::many &&
+      isBefore(record.read))
+    record.read = Access();
+  if (write.agent != Access::none && !isBefore(write))
+    shadow.addRead(record, write, mostReads(address), isBefore);
+  record.write = self;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+template <typename Use>
+void Detector::State::forShadows(uint64_t address, uint64_t bytes, Use use) {
+  if (isShared(address)) {
+    constexpr uint64_t mask = (uint64_t(1) << sharedRankShift) - 1;
+    uint64_t offset = address & mask;
+    uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
+    if (rank < shared.size())
+      use(*shared[rank], offset, bytes, address - offset);
+    return;
+  }
+  while (bytes) {
+    uint64_t offset = address & (GlobalPage::bytes - 1);
+    uint64_t here = std::min(bytes, GlobalPage::bytes - offset);
+    use(pages.lock(address >> GlobalPage::shift), offset, here,
+        address - offset);
+    address += here;
+    bytes -= here;
+  }
+}
+
+/// Words are known by their first four bytes.
+constexpr uint64_t wordBytes = 4;
+
+void Detector::State::clearWords(Shadow &shadow, uint64_t offset,
+                                 uint64_t bytes) {
+  uint64_t end = offset + bytes;
+  if (bytes / wordBytes > shadow.words.size()) {
+    for (auto &[word, value] : shadow.words)
+      if (word + wordBytes > offset && word < end)
+        value.clear();
+    return;
+  }
+  for (uint64_t word = offset & ~(wordBytes - 1); word < end; word += wordBytes)
+    shadow.words.erase(word);
+}
+
+template <typename Actor>
+void Detector::State::access(uint64_t address, uint64_t bytes,
+                             const Access &self, const Actor &actor) {
+  forShadows(
+      address, bytes,
+      [&](Shadow &shadow, uint64_t offset, uint64_t here, uint64_t origin) {
+        if (!self.isWrite) {
+          shadow.visit(offset, here, /*replaces=*/false,
+                       [&](Record &record, uint64_t at, unsigned) {
+                         touchRead(shadow, record, origin + at, self, actor);
+                       });
+          return;
+        }
+        if (!self.isStrong && !shadow.words.empty())
+          clearWords(shadow, offset, here);
+        shadow.visit(offset, here, /*replaces=*/true,
+                     [&](Record &record, uint64_t at, unsigned) {
+                       touchWrite(shadow, record, origin + at, self, actor);
+                     });
+      });
+}
+
+uint32_t Detector::State::numberOf(const Instruction &at) {
+  auto &[known, number] =
+      recent[(reinterpret_cast<uintptr_t>(&at) >> 4) % recent.size()];
+  if (known != &at) {
+    known = &at;
+    number = global.numberOf(at);
+  }
+  return number;
+}
+
+Access Detector::State::access(Agent agent, Step step, const Instruction &at,
+                               bool isWrite) {
+  Access result;
+  result.agent = agent;
+  result.step = step;
+  result.cluster = cluster;
+  result.isWrite = isWrite;
+  result.instruction = numberOf(at);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+Party Detector::State::party(const Access &access) {
+  Party party;
+  party.instruction = global.instruction(access.instruction).source;
+  party.cluster = access.cluster;
+  party.isWrite = access.isWrite;
+  party.isUpdate = access.isUpdate;
+  party.isStrong = access.isStrong;
+  party.isAsync = access.agent >= numThreads;
+  global.withCluster(access.cluster, [&](ClusterInfo &info) {
+    ThreadId thread = access.agent;
+    if (party.isAsync)
+      thread = access.agent - numThreads < info.issuers.size()
+                   ? info.issuers[access.agent - numThreads]
+                   : 0;
+    party.rank = thread / blockThreads;
+    party.thread = thread % blockThreads;
+    if (party.rank < info.positions.size())
+      party.block = info.positions[party.rank];
+  });
+  return party;
+}
+
+std::string Detector::State::nameOf(uint64_t address) const {
+  if (names)
+    return names(address);
+  if (!isShared(address))
+    return "global memory at 0x" + llvm::utohexstr(address, true);
+  constexpr uint64_t mask = (uint64_t(1) << sharedRankShift) - 1;
+  std::string result =
+      "shared memory at " + std::to_string((address & mask) - sharedOrigin);
+  uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
+  if (shared.size() > 1)
+    result += " of block " + std::to_string(rank) + " of the cluster";
+  return result;
+}
+
+bool Detector::State::isFirst(const Access &earlier, const Access &later,
+                              ReportKind kind) {
+  auto [at, isNew] = found.try_emplace(
+      {earlier.instruction, later.instruction, uint8_t(kind)});
+  if (!isNew)
+    ++at->second.count;
+  return isNew;
+}
+
+void Detector::State::add(Report report, const Access &earlier,
+                          const Access &later, ReportKind sort) {
+  Report &again =
+      found[{earlier.instruction, later.instruction, uint8_t(sort)}].report;
+  again.kind = report.kind;
+  again.participants = report.participants;
+  reporter.add(std::move(report));
+}
+
+void Detector::State::report(Relation relation, const Access &earlier,
+                             const Access &later, uint64_t address) {
+  // What is told apart before it is put into words.
+  auto sort = ReportKind(unsigned(relation) << 4 | earlier.isWrite << 1 |
+                         later.isWrite);
+  if (!isFirst(earlier, later, sort))
+    return;
+  Finding finding;
+  finding.relation = relation;
+  finding.earlier = party(earlier);
+  finding.later = party(later);
+  finding.isShared = isShared(address);
+  finding.buffer = nameOf(address);
+  add(describe(finding), earlier, later, sort);
+}
+
+void Detector::State::reportUninitialized(const Access &later,
+                                          uint64_t address) {
+  if (!isFirst(later, later, ReportKind::Uninitialized))
+    return;
+  Finding finding;
+  finding.later = party(later);
+  finding.isShared = true;
+  finding.buffer = nameOf(address);
+  add(describeUninitialized(finding), later, later, ReportKind::Uninitialized);
+}
+
+//===----------------------------------------------------------------------===//
+// Detector
+//===----------------------------------------------------------------------===//
+
+GlobalShadow::GlobalShadow() : state(std::make_unique<State>()) {}
+GlobalShadow::~GlobalShadow() = default;
+
+Detector::State::State(unsigned blockThreads, unsigned numBlocks,
+                       uint64_t clusterIndex, uint64_t sharedBytes,
+                       GlobalShadow::State &global, Reporter &reporter)
+    : blockThreads(blockThreads), numThreads(blockThreads * numBlocks),
+      cluster(clusterIndex), global(global), reporter(reporter), pages(global) {
+  ClockRef nothing(new Clock);
+  threads.resize(numThreads);
+  for (Thread &thread : threads)
+    thread.base = nothing;
+  Access unwritten;
+  unwritten.step = 1;
+  for (unsigned i = 0; i < numBlocks; ++i)
+    shared.push_back(
+        std::make_unique<Shadow>(sharedOrigin + sharedBytes, unwritten));
+  global.withCluster(cluster, [&](ClusterInfo &info) {
+    info.blockThreads = blockThreads;
+    info.positions.resize(numBlocks);
+  });
+}
+
+Detector::State::~State() {
+  // How often, for what was found more than once.
+  for (auto &[places, repeated] : found) {
+    if (!repeated.count)
+      continue;
+    repeated.report.count = repeated.count;
+    reporter.add(std::move(repeated.report));
+  }
+}
+
+Detector::Detector(unsigned blockThreads, unsigned numBlocks,
+                   uint64_t clusterIndex, uint64_t sharedBytes,
+                   GlobalShadow &global, Reporter &reporter)
+    : state(std::make_unique<State>(blockThreads, numBlocks, clusterIndex,
+                                    sharedBytes, *global.state, reporter)) {}
+Detector::~Detector() = default;
+
+void Detector::setBlockPosition(unsigned rank,
+                                std::array<unsigned, 3> position) {
+  state->global.withCluster(state->cluster, [&](ClusterInfo &info) {
+    info.positions[rank] = position;
+  });
+}
+
+void Detector::setNames(std::function<std::string(uint64_t)> names) {
+  state->names = std::move(names);
+}
+
+void Detector::read(ThreadId id, uint64_t address, unsigned bytes,
+                    const Instruction &at) {
+  State::Thread &thread = state->threads[id];
+  Access self = state->access(id, thread.current(), at, false);
+  ThreadActor actor{thread.base.get(), id, state->cluster};
+  state->access(address, bytes, self, actor);
+  state->pages.release();
+}
+
+void Detector::write(ThreadId id, uint64_t address, unsigned bytes,
+                     const Instruction &at) {
+  State::Thread &thread = state->threads[id];
+  Access self = state->access(id, thread.current(), at, true);
+  ThreadActor actor{thread.base.get(), id, state->cluster};
+  state->access(address, bytes, self, actor);
+  state->pages.release();
+}
+
+void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
+                    unsigned bytes, const Instruction &at) {
+  Access self = state->access(warp, 0, at, false);
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    unsigned lane = llvm::countr_zero(left);
+    State::Thread &thread = state->threads[warp + lane];
+    self.agent = warp + lane;
+    self.step = thread.current();
+    ThreadActor actor{thread.base.get(), self.agent, state->cluster};
+    state->access(addresses[lane], bytes, self, actor);
+  }
+  state->pages.release();
+}
+
+void Detector::write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
+                     unsigned bytes, const Instruction &at) {
+  Access self = state->access(warp, 0, at, true);
+  LaneActor actor;
+  actor.cluster = state->cluster;
+  actor.warp = warp;
+  actor.done = 0;
+  actor.addresses = addresses;
+  actor.bytes = bytes;
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    unsigned lane = llvm::countr_zero(left);
+    State::Thread &thread = state->threads[warp + lane];
+    self.agent = actor.agent = warp + lane;
+    self.step = thread.current();
+    actor.clock = thread.base.get();
+    state->access(addresses[lane], bytes, self, actor);
+    actor.done |= 1u << lane;
+  }
+  state->pages.release();
+}
+
+void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
+                      Strong kind, Order order, Scope scope,
+                      const Instruction &at) {
+  State::Thread &thread = state->threads[id];
+  Access self = state->access(id, thread.current(), at, kind != Strong::Load);
+  self.isStrong = 1;
+  self.scope = reachOf(scope);
+  self.isUpdate = kind == Strong::ReadModifyWrite;
+  state->access(address, bytes, self,
+                ThreadActor{thread.base.get(), id, state->cluster});
+
+  state->forShadows(
+      address, 1, [&](Shadow &shadow, uint64_t offset, uint64_t, uint64_t) {
+        uint64_t key = offset & ~(wordBytes - 1);
+        if (kind != Strong::Store) {
+          auto word = shadow.words.find(key);
+          if (word != shadow.words.end())
+            state->acquireWord(id, word->second, order, self.scope);
+        }
+        if (kind == Strong::Load)
+          return;
+        if (kind == Strong::Store && !shadow.words.empty())
+          State::clearWords(shadow, offset, bytes);
+        if (releases(order) || thread.strong)
+          state->releaseWord(id, shadow.words[key], order, self.scope);
+      });
+  state->pages.release();
+}
+
+static Access accessOf(Detector::State &state, const AsyncOperation &operation,
+                       bool isWrite) {
+  Access self = state.access(isWrite ? operation.writer : operation.reader,
+                             isWrite ? operation.writeStep : operation.readStep,
+                             *operation.instruction, isWrite);
+  self.isAsyncProxy = operation.proxy == Proxy::Async;
+  return self;
+}
+
+void Detector::read(const AsyncOperation &operation, uint64_t address,
+                    uint64_t bytes) {
+  state->access(address, bytes, accessOf(*state, operation, false),
+                OperationActor{operation, state->cluster, isShared(address)});
+  state->pages.release();
+}
+
+void Detector::write(const AsyncOperation &operation, uint64_t address,
+                     uint64_t bytes) {
+  state->access(address, bytes, accessOf(*state, operation, true),
+                OperationActor{operation, state->cluster, isShared(address)});
+  state->pages.release();
+}
+
+void Detector::reduce(const AsyncOperation &operation, uint64_t address,
+                      uint64_t bytes) {
+  Access self = accessOf(*state, operation, true);
+  self.isStrong = self.isUpdate = 1;
+  self.scope = reachOf(Scope::Device);
+  state->access(address, bytes, self,
+                OperationActor{operation, state->cluster, isShared(address)});
+  state->pages.release();
+}
+
+void Detector::forget(uint64_t address, uint64_t bytes, bool initialized) {
+  Access nobody;
+  nobody.step = initialized ? 0 : 1;
+  state->forShadows(
+      address, bytes,
+      [&](Shadow &shadow, uint64_t offset, uint64_t here, uint64_t) {
+        State::clearWords(shadow, offset, here);
+        shadow.visit(offset, here, /*replaces=*/true,
+                     [&](Record &record, uint64_t, unsigned) {
+                       shadow.clearReads(record);
+                       record.write = nobody;
+                     });
+      });
+  state->pages.release();
+}
+
+} // namespace tilec::emulator

@@ -32,6 +32,14 @@
 // to the second; synchronization carries both. The other way round completion
 // fences implicitly.
 //
+// *Loads.* An ordinary load from shared memory may still be queued when a
+// barrier opens behind it: bar.sync does not wait for it. Ordinary stores do
+// not overtake it, bulk copies do. So a copy that overwrites what was loaded
+// must come after a barrier that comes after a use of the loaded values.
+// loadsPendingSince() tells the detector which of a thread's loads nobody has
+// used; an arrive on an mbarrier, which goes the way of the loads, waits for
+// them, hence releaseAfterLoads().
+//
 // Thread safety: a Detector belongs to one cluster and is used by one host
 // thread at a time. GlobalShadow is shared by those of a launch.
 //
@@ -42,6 +50,7 @@
 
 #include "lib/Emulator/Report.h"
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace tilec::emulator {
@@ -82,12 +91,26 @@ enum class Proxy : uint8_t {
 enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease };
 enum class Scope : uint8_t { Block, Cluster, Device, System };
 
+/// How one learns that an operation is complete. Those of a *group* become
+/// known in order: who knows that an operation is complete knows it of all that
+/// the same thread started before with the same Completion. That costs less,
+/// but takes only what is true for any wait_group.
+enum class Completion : uint8_t {
+  Barrier,    // An mbarrier.
+  CopyGroup,  // cp.async.wait_group, cp.async.mbarrier.arrive.
+  BulkGroup,  // cp.async.bulk.wait_group, also .read.
+  WgmmaGroup, // wgmma.wait_group.
+};
+
 /// An asynchronous operation between issue and completion.
 struct AsyncOperation {
-  uint32_t agent = 0, step = 0;
+  /// As whom it reads and writes, and in which step.
+  uint32_t reader = 0, writer = 0;
+  uint32_t readStep = 0, writeStep = 0;
   ThreadId issuer = 0;
   Proxy proxy = Proxy::Async;
   const Instruction *instruction = nullptr;
+  std::shared_ptr<const struct OperationStart> start; // What it knows.
 };
 
 class Detector {
@@ -101,6 +124,8 @@ public:
 
   /// For messages: the position of a block of the cluster in the grid.
   void setBlockPosition(unsigned rank, std::array<unsigned, 3> position);
+  /// For messages: what an address is called. Without it, numbers.
+  void setNames(std::function<std::string(uint64_t address)> names);
 
   // --- Accesses of threads. Addresses are canonical (Memory.h).
 
@@ -108,6 +133,14 @@ public:
             const Instruction &at);
   void write(ThreadId thread, uint64_t address, unsigned bytes,
              const Instruction &at);
+  /// The same for lanes of a warp, whose first thread is `warp`: `addresses`
+  /// has
+  /// 32. Faster, and lanes that write the same bytes in one instruction are not
+  /// a race among themselves: one of them wins.
+  void read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
+            unsigned bytes, const Instruction &at);
+  void write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
+             unsigned bytes, const Instruction &at);
   /// A strong access: a read-modify-write, or ld/st with .relaxed, .volatile,
   /// .acquire, .release. Two strong accesses never race with each other.
   enum class Strong : uint8_t { Load, Store, ReadModifyWrite };
@@ -119,6 +152,14 @@ public:
   /// What `thread` did so far happens before whoever acquires `to` from now on.
   void release(ThreadId thread, SyncPoint &to);
   void acquire(ThreadId thread, const SyncPoint &from);
+  /// The same as release(), with all loads of the thread done: arriving on an
+  /// mbarrier.
+  void releaseAfterLoads(ThreadId thread, SyncPoint &to);
+  /// Loads of the thread from shared memory at `step` and later may not have
+  /// been made yet; 0: all have been. See LoadTracker.h, which keeps count.
+  void loadsPendingSince(ThreadId thread, uint32_t step);
+  /// The step of an access that the thread makes now.
+  uint32_t stepOf(ThreadId thread);
   /// fence, membar: makes relaxed accesses around it carry order.
   void fence(ThreadId thread, Order order, Scope scope);
   /// fence.proxy.async.
@@ -126,16 +167,20 @@ public:
 
   // --- Asynchronous operations.
 
-  /// `issuer` starts one. `at` must live as long as the detector.
-  AsyncOperation start(ThreadId issuer, Proxy proxy, const Instruction &at);
+  /// `issuer` starts one. `at` must live as long as the detector. All that it
+  /// reads and writes is told at once, even if the bytes move later: what comes
+  /// after is then compared with it, and named by what it does to it.
+  AsyncOperation start(ThreadId issuer, Proxy proxy, const Instruction &at,
+                       Completion completion = Completion::Barrier);
   void read(const AsyncOperation &operation, uint64_t address, uint64_t bytes);
   void write(const AsyncOperation &operation, uint64_t address, uint64_t bytes);
   /// Atomic adds of a bulk reduction: no race among themselves and with strong
   /// accesses.
   void reduce(const AsyncOperation &operation, uint64_t address,
               uint64_t bytes);
-  /// Whoever acquires `to` from now on knows that it is complete. May be called
-  /// several times with different points.
+  /// Whoever acquires `to` from now on knows that it is complete; and nothing
+  /// else of what its issuer did. May be called several times with different
+  /// points.
   void complete(const AsyncOperation &operation, SyncPoint &to);
   /// The same for its reads alone: cp.async.bulk.wait_group.read.
   void completeReads(const AsyncOperation &operation, SyncPoint &to);
@@ -144,8 +189,9 @@ public:
   /// `initialized` tells whether reading them is then a report (shared memory).
   void forget(uint64_t address, uint64_t bytes, bool initialized);
 
+  struct State; // The detector's own.
+
 private:
-  struct State;
   std::unique_ptr<State> state;
 };
 
@@ -156,9 +202,10 @@ public:
   GlobalShadow();
   ~GlobalShadow();
 
+  struct State; // Detectors' own.
+
 private:
   friend class Detector;
-  struct State;
   std::unique_ptr<State> state;
 };
 

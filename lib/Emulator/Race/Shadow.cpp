@@ -1,0 +1,84 @@
+//===- Shadow.cpp - Who touched which bytes last --------------------------===//
+
+#include "lib/Emulator/Race/Shadow.h"
+#include "llvm/ADT/STLExtras.h"
+#include <tuple>
+
+namespace tilec::emulator {
+
+Shadow::Shadow(uint64_t bytes, const Access &initial) {
+  cells.resize((bytes + cellBytes - 1) >> cellShift);
+  for (Cell &cell : cells)
+    cell.whole.write = initial;
+}
+
+void Shadow::split(Cell &cell, unsigned shift) {
+  unsigned count = cellBytes >> shift;
+  auto parts = std::make_unique<Record[]>(count);
+  unsigned ratio = cell.shift - shift;
+  for (unsigned i = 0; i < count; ++i) {
+    const Record &from = cell.parts ? cell.parts[i >> ratio] : cell.whole;
+    parts[i] = from;
+    // The first of them keeps the set, the others get one of their own.
+    bool isFirst = (i & ((1u << ratio) - 1)) == 0;
+    if (from.read.agent == Access::many && !isFirst) {
+      uint32_t index = newSet();
+      sets[index] = sets[from.read.step];
+      parts[i].read.step = index;
+    }
+  }
+  cell.parts = std::move(parts);
+  cell.shift = shift;
+}
+
+void Shadow::merge(Cell &cell) {
+  // Strong writes leave what came before them, which may differ.
+  unsigned count = cellBytes >> cell.shift;
+  for (unsigned i = 0; i < count; ++i)
+    if (cell.parts[i].read.agent != Access::none)
+      return;
+  cell.whole = cell.parts[0];
+  cell.parts.reset();
+  cell.shift = cellShift;
+}
+
+uint32_t Shadow::newSet() {
+  if (freeSets.empty()) {
+    sets.emplace_back();
+    return sets.size() - 1;
+  }
+  uint32_t index = freeSets.back();
+  freeSets.pop_back();
+  AccessSet &set = sets[index];
+  set.list.clear();
+  set.limit = AccessSet().limit;
+  set.hasWrites = set.hasWeak = false;
+  return index;
+}
+
+void Shadow::cleanUp(AccessSet &set, size_t most) {
+  // Of each agent the last of each sort: who comes after it comes after all.
+  auto key = [](const Access &a) {
+    return std::make_tuple(a.cluster, a.agent, bool(a.isWrite),
+                           bool(a.isStrong));
+  };
+  auto &list = set.list;
+  llvm::sort(list, [&](const Access &a, const Access &b) {
+    return std::make_pair(key(a), a.step) < std::make_pair(key(b), b.step);
+  });
+  size_t kept = 0;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (i + 1 == list.size() || key(list[i]) != key(list[i + 1]))
+      list[kept++] = list[i];
+  list.resize(kept);
+  // Too many: some of them stand for the others, with whom they have most in
+  // common when it comes to order.
+  if (list.size() > most) {
+    for (size_t i = 0; i < most / 2; ++i)
+      list[i] = list[i * list.size() / (most / 2)];
+    list.resize(most / 2);
+  }
+  set.limit = std::max<size_t>(64, 2 * list.size());
+}
+
+} // namespace tilec::emulator

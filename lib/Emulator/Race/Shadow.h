@@ -1,0 +1,167 @@
+//===- Shadow.h - Who touched which bytes last ------------------*- C++ -*-===//
+//
+// For each byte the detector keeps the last write and the reads since then
+// (Record). Bytes that are touched together share a record: memory is divided
+// into cells of 16 bytes, and a cell has one record until an access touches a
+// part of it; then it has one for each 8, 4, 2 or single bytes, as that access
+// needs, until a write of the whole cell makes it one again. So copies of tiles
+// cost a record for each 16 bytes, and accesses of a word one.
+//
+// Mostly one agent reads between two writes, or one after the other with order
+// between them, and then the last is enough: a write that comes after it comes
+// after all. Several without order become a set, to which a record refers.
+//
+// A Shadow has the records of a range of memory: all shared memory of a block,
+// or a page of global memory. It also has what strong accesses carry (Words.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_EMULATOR_RACE_SHADOW_H
+#define TILEC_EMULATOR_RACE_SHADOW_H
+
+#include "lib/Emulator/Race/Clock.h"
+#include "lib/Emulator/Race/Words.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace tilec::emulator {
+
+/// An access as it is remembered, in 16 bytes.
+struct Access {
+  Agent agent = none;
+  Step step = 0;
+  uint32_t cluster = 0;
+  uint32_t isWrite : 1 = 0;
+  uint32_t isStrong : 1 = 0;
+  uint32_t scope : 2 = 0;        // Of a strong one: a Scope.
+  uint32_t isAsyncProxy : 1 = 0; // Not the generic one.
+  uint32_t isUpdate : 1 = 0;     // Reads and writes.
+  uint32_t instruction : 26 = 0; // GlobalShadow has the list.
+
+  /// Agents that are no agents. Nobody: `step` 1 if the bytes have no value
+  /// either. Many: `step` is the number of a set.
+  static constexpr Agent none = ~0u, many = ~0u - 1;
+
+  bool isBy(const Access &other) const {
+    return agent == other.agent && cluster == other.cluster;
+  }
+};
+
+struct Record {
+  Access write, read;
+};
+
+/// Accesses of different agents, as they came; an agent may be in it several
+/// times.
+struct AccessSet {
+  std::vector<Access> list;
+  size_t limit = 64;      // Length at which it is cleaned up.
+  bool hasWrites = false; // Strong ones, which others of their kind followed.
+  bool hasWeak = false;
+};
+
+class Shadow {
+public:
+  /// Of so many bytes, all as `initial` has them.
+  Shadow(uint64_t bytes, const Access &initial);
+
+  uint64_t bytes() const { return cells.size() * cellBytes; }
+
+  /// Calls touch(record, offset, length) for the records that cover a range. If
+  /// it `replaces` what they say, cells that it covers have one record again.
+  template <typename Touch>
+  void visit(uint64_t offset, uint64_t bytes, bool replaces, Touch touch);
+
+  AccessSet &setOf(const Record &record) { return sets[record.read.step]; }
+  /// Forgets the reads.
+  void clearReads(Record &record) {
+    if (record.read.agent == Access::many)
+      freeSets.push_back(record.read.step);
+    record.read = Access();
+  }
+  /// Adds to the reads, which become a set; for two agents or more. `prune`
+  /// tells which of them need not be kept, `most` how many may be.
+  template <typename Prune>
+  void addRead(Record &record, const Access &access, size_t most, Prune prune);
+
+  /// What strong accesses carry, by the offset of their word.
+  llvm::DenseMap<uint64_t, Word> words;
+
+private:
+  static constexpr unsigned cellShift = 4;
+  static constexpr uint64_t cellBytes = 1 << cellShift;
+  struct Cell {
+    Record whole; // Meaningless if there are parts.
+    std::unique_ptr<Record[]> parts;
+    uint8_t shift = cellShift; // Of the bytes of a record.
+  };
+  void split(Cell &cell, unsigned shift);
+  void merge(Cell &cell);
+  uint32_t newSet();
+  static void cleanUp(AccessSet &set, size_t most);
+
+  std::vector<Cell> cells;
+  std::vector<AccessSet> sets;
+  std::vector<uint32_t> freeSets;
+};
+
+//===----------------------------------------------------------------------===//
+
+template <typename Touch>
+void Shadow::visit(uint64_t offset, uint64_t bytes, bool replaces,
+                   Touch touch) {
+  uint64_t end = std::min(offset + bytes, this->bytes());
+  while (offset < end) {
+    Cell &cell = cells[offset >> cellShift];
+    unsigned begin = offset & (cellBytes - 1);
+    unsigned length = std::min<uint64_t>(cellBytes - begin, end - offset);
+    if (!cell.parts && length == cellBytes) {
+      touch(cell.whole, offset, unsigned(cellBytes));
+      offset += length;
+      continue;
+    }
+    if (length != cellBytes) {
+      unsigned shift = llvm::countr_zero(begin | length);
+      if (shift < cell.shift)
+        split(cell, shift);
+    }
+    unsigned shift = cell.shift;
+    uint64_t origin = offset - begin;
+    for (unsigned i = begin >> shift, e = (begin + length) >> shift; i < e; ++i)
+      touch(cell.parts[i], origin + (uint64_t(i) << shift), 1u << shift);
+    if (replaces && length == cellBytes)
+      merge(cell);
+    offset += length;
+  }
+}
+
+template <typename Prune>
+void Shadow::addRead(Record &record, const Access &access, size_t most,
+                     Prune prune) {
+  if (record.read.agent != Access::many) {
+    uint32_t index = newSet();
+    AccessSet &set = sets[index];
+    if (record.read.agent != Access::none) {
+      set.list.push_back(record.read);
+      set.hasWeak |= !record.read.isStrong;
+    }
+    record.read = Access();
+    record.read.agent = Access::many;
+    record.read.step = index;
+  }
+  AccessSet &set = setOf(record);
+  if (set.list.size() >= set.limit) {
+    llvm::erase_if(set.list, prune);
+    cleanUp(set, most);
+  }
+  set.list.push_back(access);
+  set.hasWeak |= !access.isStrong;
+  set.hasWrites |= access.isWrite;
+}
+
+} // namespace tilec::emulator
+
+#endif // TILEC_EMULATOR_RACE_SHADOW_H

@@ -1,0 +1,60 @@
+//===- Words.h - What strong accesses carry ---------------------*- C++ -*-===//
+//
+// Order between threads that share no barrier goes through words of memory: one
+// releases what it knows into a word, the other acquires it with the value. As
+// in the memory model of PTX:
+//
+//   * a store with .release puts what its thread knows into the word, a relaxed
+//     one what it knew at its last fence, a weak one nothing; each replaces
+//     what was there;
+//   * a read-modify-write adds to what is there, whatever its order: it goes on
+//     with the release before it;
+//   * a load with .acquire takes what is in the word; after a relaxed one, the
+//     next fence takes it.
+//
+// All of it holds for those whom the *scope* includes: what is released at
+// .cta is for the same block alone. So a word keeps what it has by for whom.
+// A fence is as wide as its own scope.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TILEC_EMULATOR_RACE_WORDS_H
+#define TILEC_EMULATOR_RACE_WORDS_H
+
+#include "lib/Emulator/Race/Clock.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tilec::emulator {
+
+/// The scopes, from the narrowest: block, cluster, all. Device and system are
+/// one, since there is one device.
+constexpr unsigned numReaches = 3;
+
+/// What each reach of a word or a thread has. Null: nothing.
+struct Reached {
+  ForeignRef to[numReaches];
+};
+
+/// A word of memory with what was released into it.
+class Word {
+public:
+  /// What a thread of block `block` (among all blocks of the launch) and of
+  /// `cluster` acquires at a reach.
+  void acquire(unsigned reach, uint64_t cluster, uint64_t block,
+               Reached &result) const;
+  /// Adds for each reach what `from` has.
+  void release(const Reached &from, uint64_t cluster, uint64_t block);
+  void clear() { entries.clear(); }
+
+private:
+  struct Entry {
+    unsigned reach;
+    uint64_t owner; // The block, the cluster, or 0.
+    ForeignRef knowledge;
+  };
+  llvm::SmallVector<Entry, 3> entries;
+};
+
+} // namespace tilec::emulator
+
+#endif // TILEC_EMULATOR_RACE_WORDS_H
