@@ -1,7 +1,9 @@
 //===- Scheduler.cpp - Who goes next in a cluster -------------------------===//
 
 #include "lib/Emulator/Machine/Scheduler.h"
+#include "lib/Emulator/Async/MemoryBarrier.h"
 #include "lib/Emulator/Async/RegisterWatch.h"
+#include "lib/Emulator/Async/Wgmma.h"
 #include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -367,6 +369,7 @@ bool Scheduler::run(uint64_t steps) {
   // What was started still happens, though nobody waits for it.
   while (completeAny())
     ;
+  reportTransactions(cluster, /*isDeadlock=*/false);
   return true;
 }
 
@@ -489,6 +492,8 @@ void Scheduler::reportDeadlock() {
       runGroup(*warp, group, 1);
   }
   cluster.explaining = false;
+  reportTransactions(cluster, /*isDeadlock=*/true);
+  reportRegisterPool(cluster);
 
   // Who waits for the same thing at the same place is told together: whole
   // warps if all of their lanes do, threads otherwise.
