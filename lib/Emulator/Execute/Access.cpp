@@ -10,7 +10,7 @@ namespace tilec::emulator {
 
 using ptx::Space;
 
-void takeAccess(Pieces &pieces, Access &access, bool &hasPolicy) {
+void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
   struct Named {
     const char *name;
     Space space;
@@ -81,7 +81,7 @@ const AllocationRange &rangeOf(Cluster &cluster, const Instruction &at,
 
 } // namespace
 
-void resolveLanes(Warp &warp, const Instruction &at, const Access &access,
+void resolveLanes(Warp &warp, const Instruction &at, const MemoryAccess &access,
                   const uint64_t *base, LaneMask lanes, bool isWrite,
                   LanePlaces &places) {
   Cluster &cluster = warp.block.cluster;
@@ -240,7 +240,7 @@ void countWavefronts(const LanePlaces &places, LaneMask lanes, unsigned bytes,
 
 } // namespace
 
-void countAccess(Counters &counters, const Access &access,
+void countAccess(Counters &counters, const MemoryAccess &access,
                  const LanePlaces &places, bool isWrite) {
   LaneMask lanes = places.lanes;
   if (!lanes)

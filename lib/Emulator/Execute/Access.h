@@ -14,7 +14,7 @@
 namespace tilec::emulator {
 
 /// The parts of ld, st, ldu, atom and red that say how.
-struct Access : Details {
+struct MemoryAccess : Details {
   ptx::Space space = ptx::Space::Generic;
   unsigned bytes = 4; // Of an element.
   unsigned count = 1; // Elements of a lane.
@@ -30,7 +30,7 @@ struct Access : Details {
 /// The qualifiers that all these instructions may have, and the space; what
 /// only tunes caches is taken and forgotten. `hasPolicy`: the last operand is a
 /// cache policy.
-void takeAccess(Pieces &pieces, Access &access, bool &hasPolicy);
+void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy);
 
 /// The bytes of each lane.
 struct LanePlaces {
@@ -38,7 +38,7 @@ struct LanePlaces {
   std::array<char *, warpSize> data;
   std::array<uint64_t, warpSize> address; // Canonical.
 };
-void resolveLanes(Warp &warp, const Instruction &at, const Access &access,
+void resolveLanes(Warp &warp, const Instruction &at, const MemoryAccess &access,
                   const uint64_t *base, LaneMask lanes, bool isWrite,
                   LanePlaces &places);
 
@@ -57,7 +57,7 @@ inline bool isWatched(ptx::Space space, uint64_t address) {
 }
 
 /// Sectors or wavefronts of an access, by its space.
-void countAccess(Counters &counters, const Access &access,
+void countAccess(Counters &counters, const MemoryAccess &access,
                  const LanePlaces &places, bool isWrite);
 
 // Of Memory.cpp's family.

@@ -22,7 +22,7 @@ using Kind = ptx::Operand::Kind;
 using ptx::Space;
 using ptx::Type;
 
-struct Atomic : Access {
+struct Atomic : MemoryAccess {
   enum class Operation : uint8_t { Reduce, Exchange, CompareAndSwap };
   Operation operation = Operation::Reduce;
   ReduceOperation reduction = ReduceOperation::Add;

@@ -33,14 +33,14 @@ template <> struct UnsignedOf<8> {
 //===----------------------------------------------------------------------===//
 
 template <unsigned bytes>
-uint64_t extend(typename UnsignedOf<bytes>::type value, const Access &access) {
+uint64_t extend(typename UnsignedOf<bytes>::type value, const MemoryAccess &access) {
   if (!access.isSigned)
     return value;
   using Signed = std::make_signed_t<decltype(value)>;
   return uint64_t(int64_t(Signed(value))) & access.mask;
 }
 
-void tellRead(Warp &warp, const Instruction &at, const Access &access,
+void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
               const LanePlaces &places) {
   Detector *detector = warp.block.cluster.detector();
   if (!detector || access.space == Space::Param ||
@@ -57,7 +57,7 @@ void tellRead(Warp &warp, const Instruction &at, const Access &access,
 template <unsigned bytes>
 Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
   using T = typename UnsignedOf<bytes>::type;
-  const Access &access = at.as<Access>();
+  const MemoryAccess &access = at.as<MemoryAccess>();
   LanePlaces places;
   resolveLanes(warp, at, access, warp.values(at.value(0)), lanes, false,
                places);
@@ -81,7 +81,7 @@ Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
 template <unsigned bytes>
 Outcome runLoadParam(Warp &warp, const Instruction &at, LaneMask lanes) {
   using T = typename UnsignedOf<bytes>::type;
-  const Access &access = at.as<Access>();
+  const MemoryAccess &access = at.as<MemoryAccess>();
   const std::vector<char> &params = warp.block.cluster.launch.params;
   uint64_t offset =
       warp.values(at.value(0))[0] + uint64_t(at.offset) - paramWindow;
@@ -101,7 +101,7 @@ Outcome runLoadParam(Warp &warp, const Instruction &at, LaneMask lanes) {
 template <unsigned bytes>
 Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
   using T = typename UnsignedOf<bytes>::type;
-  const Access &access = at.as<Access>();
+  const MemoryAccess &access = at.as<MemoryAccess>();
   Cluster &cluster = warp.block.cluster;
   Detector *detector = cluster.detector();
   LanePlaces places;
@@ -137,7 +137,7 @@ Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
 template <unsigned bytes>
 Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
   using T = typename UnsignedOf<bytes>::type;
-  const Access &access = at.as<Access>();
+  const MemoryAccess &access = at.as<MemoryAccess>();
   Cluster &cluster = warp.block.cluster;
   LanePlaces places;
   resolveLanes(warp, at, access, warp.values(at.value(0)), lanes, true, places);
@@ -164,7 +164,7 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
 template <unsigned bytes>
 Outcome runStrongStore(Warp &warp, const Instruction &at, LaneMask lanes) {
   using T = typename UnsignedOf<bytes>::type;
-  const Access &access = at.as<Access>();
+  const MemoryAccess &access = at.as<MemoryAccess>();
   Cluster &cluster = warp.block.cluster;
   Detector *detector = cluster.detector();
   LanePlaces places;
@@ -247,7 +247,7 @@ bool isMemoryType(Type type) {
 
 // The vector and the type; how many operands of a lane that is.
 llvm::Error takeShape(Decoder &decoder, const ptx::Instruction &from,
-                      Pieces &pieces, Instruction &to, Access &access) {
+                      Pieces &pieces, Instruction &to, MemoryAccess &access) {
   for (auto [name, count] : {std::pair("v2", 2u), {"v4", 4u}, {"v8", 8u}})
     if (pieces.take(name))
       access.count = count;
@@ -292,7 +292,7 @@ llvm::Error checkPolicy(Decoder &decoder, const ptx::Instruction &from,
 llvm::Error decodeLoad(Decoder &decoder, const ptx::Instruction &from,
                        Instruction &to) {
   Pieces pieces(from);
-  auto access = std::make_shared<Access>();
+  auto access = std::make_shared<MemoryAccess>();
   bool hasPolicy = false;
   takeAccess(pieces, *access, hasPolicy);
   if (llvm::Error error = takeShape(decoder, from, pieces, to, *access))
@@ -345,7 +345,7 @@ llvm::Error decodeStore(Decoder &decoder, const ptx::Instruction &from,
   if (from.has("async"))
     return decodeAsyncStore(decoder, from, to);
   Pieces pieces(from);
-  auto access = std::make_shared<Access>();
+  auto access = std::make_shared<MemoryAccess>();
   bool hasPolicy = false;
   takeAccess(pieces, *access, hasPolicy);
   if (access->space == Space::Const)
