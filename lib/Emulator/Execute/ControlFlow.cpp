@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Emulator/Async/BulkCopies.h"
 #include "lib/Emulator/Execute/Lanes.h"
 #include "lib/Emulator/Execute/SystemCalls.h"
 #include "lib/Emulator/Machine/Decoder.h"
@@ -299,6 +300,13 @@ llvm::Error decodeCall(Decoder &decoder, const ptx::Instruction &from,
 // Ends
 //===----------------------------------------------------------------------===//
 
+void leave(Warp &warp, const Instruction &at, LaneMask lanes) {
+  checkCopiesAtExit(warp, lanes, at);
+  uint32_t counter = warp.counterOf(at);
+  forEachLane(lanes, [&](unsigned lane) { warp.jump(lane, counter); });
+  warp.exit(lanes);
+}
+
 Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {
   const Program &program = warp.block.cluster.launch.program;
   LaneMask exits = 0;
@@ -320,16 +328,13 @@ Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {
     }
     warp.jump(lane, to);
   });
-  if (exits) {
-    forEachLane(exits, [&](unsigned lane) { warp.jump(lane, warp.counterOf(at)); });
-    warp.exit(exits);
-  }
+  if (exits)
+    leave(warp, at, exits);
   return Outcome::Jumped;
 }
 
 Outcome runExit(Warp &warp, const Instruction &at, LaneMask lanes) {
-  forEachLane(lanes, [&](unsigned lane) { warp.jump(lane, warp.counterOf(at)); });
-  warp.exit(lanes);
+  leave(warp, at, lanes);
   return Outcome::Jumped;
 }
 

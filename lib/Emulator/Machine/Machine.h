@@ -235,6 +235,8 @@ public:
   std::mt19937_64 random;
   Counters counters;
   ClusterBarrier barrier;
+  /// Allocations that loads and stores found lately, by instruction.
+  std::array<AllocationRange, 64> ranges = {};
   unsigned liveThreads = 0; // Not exited.
 
   /// Queues an operation. Those of one queue complete in any order, except that
