@@ -9,6 +9,7 @@
 #include "lib/Emulator/Machine/Instruction.h"
 #include "lib/Emulator/Machine/Memory.h"
 #include "lib/Emulator/Race/DetectorState.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tilec::emulator {
 
