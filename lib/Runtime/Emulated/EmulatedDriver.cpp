@@ -94,7 +94,7 @@ struct ThreadState {
   EmulationSettings settings;
   std::vector<EmulatedRun> runs;
   std::string allocationName;
-  std::string callError; // Why the last call failed, if it said so.
+  std::string callError; // See explain().
 };
 } // namespace
 
@@ -155,10 +155,18 @@ static Result getErrorName(Result, const char **name) {
   return Success;
 }
 
-static Result getErrorString(Result, const char **text) {
-  *text = thread().callError.empty() ? "the emulator does not do this"
-                                     : thread().callError.c_str();
+static Result getErrorString(Result result, const char **text) {
+  *text = result == Explained ? thread().callError.c_str()
+                              : "the emulator does not do this";
   return Success;
+}
+
+/// Keeps why a call of this thread fails.
+static Result explain(llvm::Error error, llvm::StringRef help) {
+  thread().callError = llvm::toString(std::move(error));
+  if (!llvm::StringRef(thread().callError).contains("\nhelp: "))
+    thread().callError += ("\nhelp: " + help).str();
+  return Explained;
 }
 
 static Result deviceGetCount(int *count) {
@@ -274,42 +282,20 @@ static Result ctxSynchronize() { return checkContext(); }
 // Code
 //===----------------------------------------------------------------------===//
 
-/// Puts a text where the caller wants the log of the assembler.
-static void writeLog(llvm::StringRef text, unsigned numOptions,
-                     const JITOption *options, void *const *values) {
-  char *buffer = nullptr;
-  size_t size = 0;
-  for (unsigned i = 0; i < numOptions; ++i) {
-    if (options[i] == JITErrorLog)
-      buffer = static_cast<char *>(values[i]);
-    else if (options[i] == JITErrorLogSize)
-      size = reinterpret_cast<size_t>(values[i]);
-  }
-  if (!buffer || size == 0)
-    return;
-  size_t count = std::min(text.size(), size - 1);
-  std::memcpy(buffer, text.data(), count);
-  buffer[count] = '\0';
-}
-
 static Result moduleLoadDataEx(ModuleHandle *module, const void *image,
-                               unsigned numOptions, JITOption *options,
-                               void **values) {
+                               unsigned, JITOption *, void **) {
   if (Result result = checkContext())
     return result;
   llvm::StringRef text(static_cast<const char *>(image));
   if (text.starts_with("\x7f"
-                       "ELF")) {
-    writeLog("the emulator runs PTX, not machine code", numOptions, options,
-             values);
+                       "ELF"))
     return NoBinaryForGPU;
-  }
   llvm::Expected<std::shared_ptr<const Program>> program =
       loadProgram(text, thread().settings.moduleName, emulatedMemory());
-  if (!program) {
-    writeLog(llvm::toString(program.takeError()), numOptions, options, values);
-    return InvalidPTX;
-  }
+  if (!program)
+    return explain(program.takeError(),
+                   "docs/emulator.md says which instructions the emulator "
+                   "runs; please report one that it lacks");
   auto loaded = std::make_unique<OpaqueModule>();
   loaded->program = std::move(*program);
   loaded->device = currentDevice();
@@ -447,11 +433,8 @@ static Result launchKernelEx(const LaunchConfig *config, Function function,
       launch(*run.program, run.kernel, packed, run.options, emulatedMemory());
   run.milliseconds =
       std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  if (!result) {
-    thread().callError = llvm::toString(result.takeError());
-    constexpr Result badLaunch = 9999; // None of NVIDIA's.
-    return badLaunch;
-  }
+  if (!result)
+    return explain(result.takeError(), "launch it as it was compiled for");
   run.result = std::move(*result);
   thread().runs.push_back(std::move(run));
   return Success;
