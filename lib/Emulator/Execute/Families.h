@@ -28,6 +28,10 @@ llvm::Error decodeInteger(Decoder &decoder, const ptx::Instruction &from,
 /// Bits.cpp: shifts, logic, and what else looks at bits.
 void addBitInstructions(InstructionSet &set);
 
+/// Comparisons.cpp: setp and set. Addresses.cpp: cvta, isspacep, mapa.
+void addComparisons(InstructionSet &set);
+void addAddressInstructions(InstructionSet &set);
+
 /// Arithmetic.cpp: registers the shared opcodes.
 void addSharedArithmetic(InstructionSet &set);
 
