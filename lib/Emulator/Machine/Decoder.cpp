@@ -383,4 +383,32 @@ llvm::Error Decoder::operands(const ptx::Instruction &from, Instruction &to,
   return llvm::Error::success();
 }
 
+llvm::Error Decoder::operands(const ptx::Instruction &from, Instruction &to,
+                              unsigned numResults,
+                              llvm::ArrayRef<Type> types) {
+  if (from.operands.size() != types.size())
+    return malformed(from, llvm::Twine(from.operands.size()) +
+                               " operands instead of " +
+                               llvm::Twine(types.size()));
+  to.slots.clear();
+  to.numResults = numResults;
+  for (unsigned i = 0; i != types.size(); ++i) {
+    const ptx::Operand &operand = from.operands[i];
+    if (operand.kind == Kind::Register) {
+      Type type = function().registers[operand.index].type;
+      if (ptx::bitsOf(type) != ptx::bitsOf(types[i]))
+        return malformed(from, "operand " + llvm::Twine(i + 1) + " is a ." +
+                                   ptx::nameOf(type) + " instead of a ." +
+                                   ptx::nameOf(types[i]));
+    }
+    llvm::Expected<Slot> slot = i < numResults
+                                    ? result(from, operand)
+                                    : value(from, operand, types[i]);
+    if (!slot)
+      return slot.takeError();
+    to.slots.push_back(*slot);
+  }
+  return llvm::Error::success();
+}
+
 } // namespace tilec::emulator

@@ -87,6 +87,11 @@ public:
   llvm::Error operands(const ptx::Instruction &from, Instruction &to,
                        unsigned numResults, ptx::Type type = ptx::Type::None);
 
+  /// The same for an instruction without vectors and addresses, with a type for
+  /// each operand. There must be as many of them, and registers as wide.
+  llvm::Error operands(const ptx::Instruction &from, Instruction &to,
+                       unsigned numResults, llvm::ArrayRef<ptx::Type> types);
+
   // One operand at a time, for instructions that need more. A negated operand
   // (`!%p`) is an error but for `predicate`.
   llvm::Expected<Slot> result(const ptx::Instruction &from,

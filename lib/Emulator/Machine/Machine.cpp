@@ -354,8 +354,6 @@ Block::Block(Cluster &cluster, unsigned rank, Three position)
   unsigned threads = volume(launch.block);
   liveThreads = threads;
   unsigned numWarps = llvm::divideCeil(threads, warpSize);
-  registerPool =
-      65536 - std::min(65536u, numWarps * warpSize * launch.registersPerThread);
   for (unsigned i = 0; i != numWarps; ++i) {
     unsigned lanes = std::min(warpSize, threads - i * warpSize);
     warps.push_back(

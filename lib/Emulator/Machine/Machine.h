@@ -51,7 +51,8 @@ struct Scheduler; // Machine/Scheduler.h.
 // nobody shares, since those can be deleted without knowing the type.
 struct MemoryBarrier;  // Async/MemoryBarrier.h.
 struct ThreadCopies;   // Async/Copies.h: the groups of copies of a thread.
-struct WarpgroupState; // Async/Wgmma.h: what runs, and in which registers.
+struct WarpgroupState; // Async/Wgmma.h: what its warps do together.
+class RegisterWatch;   // Async/RegisterWatch.h: registers that wgmma works on.
 
 /// Bytes on the host that an access means.
 struct Place {
@@ -147,6 +148,7 @@ public:
   std::array<std::vector<char>, warpSize> local, param;
   std::array<Waiting, warpSize> waiting;
   std::array<std::shared_ptr<ThreadCopies>, warpSize> copies; // Made on demand.
+  std::shared_ptr<RegisterWatch> registerWatch; // From the first wgmma on.
 
   // What lanes that came to a barrier of the block wait for. Completion moves
   // them from the first to the second.
@@ -205,7 +207,7 @@ public:
   /// By offset in the window. Its eight bytes in `shared` hold a mark.
   std::map<uint32_t, std::shared_ptr<MemoryBarrier>> memoryBarriers;
   std::vector<std::shared_ptr<WarpgroupState>> warpgroups; // Made on demand.
-  unsigned registerPool = 0; // Registers of the SM that setmaxnreg can take.
+  unsigned registerPool = 0; // Registers that setmaxnreg.dec has given up.
   unsigned liveThreads = 0;  // Not exited.
 
   /// Completes barriers of the block that waited for threads that have exited.

@@ -1,6 +1,9 @@
 //===- Scheduler.cpp - Who goes next in a cluster -------------------------===//
 
 #include "lib/Emulator/Machine/Scheduler.h"
+#include "lib/Emulator/Async/MemoryBarrier.h"
+#include "lib/Emulator/Async/RegisterWatch.h"
+#include "lib/Emulator/Async/Wgmma.h"
 #include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -123,8 +126,11 @@ uint64_t Scheduler::runGroup(Warp &warp, Group group, uint64_t turn) {
                     "lanes of a warp");
     }
     Outcome outcome = Outcome::Next;
-    if (executing)
+    if (executing) {
+      if (warp.registerWatch) [[unlikely]]
+        warp.registerWatch->observe(warp, instruction, executing);
       outcome = instruction.execute(warp, instruction, executing);
+    }
     if (outcome == Outcome::Wait) [[unlikely]] {
       LaneMask done = (lanes & ~executing) | (warp.advanced & executing);
       LaneMask waits = executing & ~warp.advanced;
@@ -363,6 +369,7 @@ bool Scheduler::run(uint64_t steps) {
   // What was started still happens, though nobody waits for it.
   while (completeAny())
     ;
+  reportTransactions(cluster, /*isDeadlock=*/false);
   return true;
 }
 
@@ -485,6 +492,8 @@ void Scheduler::reportDeadlock() {
       runGroup(*warp, group, 1);
   }
   cluster.explaining = false;
+  reportTransactions(cluster, /*isDeadlock=*/true);
+  reportRegisterPool(cluster);
 
   // Who waits for the same thing at the same place is told together: whole
   // warps if all of their lanes do, threads otherwise.
