@@ -512,6 +512,27 @@ static std::string preludeFor(tile::KernelOp kernel,
   return text;
 }
 
+/// Repeats `#line` before each line that it is about, or the lines of one
+/// statement would count on from that of the source.
+static std::string repeatLineDirectives(StringRef body) {
+  std::string text;
+  StringRef directive;
+  bool isNew = false;
+  while (!body.empty()) {
+    auto [line, rest] = body.split('\n');
+    body = rest;
+    StringRef code = line.ltrim();
+    bool isCode = !code.empty() && !code.starts_with("//") && code[0] != '#';
+    if (isCode && !directive.empty() && !isNew)
+      text += (directive + "\n").str();
+    isNew = line.starts_with("#line ");
+    if (isNew)
+      directive = line;
+    text += (line + "\n").str();
+  }
+  return text;
+}
+
 llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   fillImage();
   declareArguments();
@@ -529,6 +550,8 @@ llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   forEachIdentifier(head, [&](StringRef name) { used.insert(name); });
   std::string body = out.str();
   body = body.substr(body.find('\n') + 1);
+  if (options.lineDirectives)
+    body = repeatLineDirectives(body);
 
   EmittedKernel result;
   std::string parameters = signature(used);

@@ -28,6 +28,9 @@ struct CompileOptions {
   PipelineOptions pipeline;
   /// Report indices out of range.
   bool checked = true;
+  /// For a GPU target: the code is run by the emulator, as PTX that knows the
+  /// lines of the source.
+  bool emulated = false;
   /// Where IR that was asked for goes.
   llvm::raw_ostream *dump = nullptr;
 };

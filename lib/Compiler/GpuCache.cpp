@@ -43,8 +43,8 @@ tilec::gpuCacheKey(const Program &program, const typed::Kernel &kernel,
   key.add("build", build);
   for (unsigned i = 0; i < program.sources.getNumFiles(); ++i) {
     key.add("text", program.sources.getText(i));
-    // Checks name the place that they are made for.
-    if (options.checked)
+    // Checks name the place that they are made for, and so do lines.
+    if (options.checked || options.emulated)
       key.add("checked file", program.sources.getName(i));
   }
   return key.add("kernel", kernel.name)
@@ -54,6 +54,7 @@ tilec::gpuCacheKey(const Program &program, const typed::Kernel &kernel,
       .add("unit strides", joined(specialization.unitStride))
       .add("alignment", joined(facts.alignment))
       .add("divisible", sorted(facts.divisible))
+      .add("lines", options.emulated ? "yes" : "no")
       .add("index32", facts.index32 ? "yes" : "no")
       .add("schedule", sorted(options.schedule))
       .add("passes", options.pipeline.extraPasses)

@@ -10,10 +10,7 @@
 
 using namespace tilec;
 
-/// Bytes of a known pattern on both sides of every array, NaN in every float
-/// type. Also keeps the first element at a multiple of what device memory is
-/// aligned to.
-static constexpr size_t margin = 256;
+/// NaN in every float type.
 static constexpr unsigned char canary = 0xFF;
 
 namespace {
@@ -29,6 +26,11 @@ static HostBytes bytesOf(const TensorView &view) {
   return {static_cast<char *>(view.data) + extent.low, extent.size()};
 }
 
+size_t GpuExecutable::margin() const {
+  constexpr size_t ofDevices = 256;
+  return isEmulated ? 0 : ofDevices;
+}
+
 llvm::Error GpuExecutable::allocate(const typed::Kernel &kernel,
                                     const BoundLaunch &launch) {
   onDevice = launch;
@@ -38,17 +40,27 @@ llvm::Error GpuExecutable::allocate(const typed::Kernel &kernel,
     if (!view)
       continue;
     HostBytes bytes = bytesOf(*view);
+    emulator::NamedAllocations naming(param->name);
     llvm::Expected<gpu::DeviceBuffer> memory =
-        device->allocate(bytes.size + 2 * margin);
+        device->allocate(bytes.size + 2 * margin());
     if (!memory)
       return memory.takeError();
     buffer = std::move(*memory);
     // The lowest element may not be the one of index (0, 0, ...).
     auto *first = static_cast<char *>(view->data);
     view->data =
-        static_cast<char *>(buffer.data()) + margin + (first - bytes.low);
+        static_cast<char *>(buffer.data()) + margin() + (first - bytes.low);
   }
   return llvm::Error::success();
+}
+
+static llvm::Expected<gpu::Device &> deviceFor(const CompileOptions &options) {
+  if (options.emulated)
+    return emulator::emulatedDevice(options.target);
+  llvm::Expected<gpu::Driver &> driver = gpu::Driver::get();
+  if (!driver)
+    return driver.takeError();
+  return driver->currentDevice();
 }
 
 std::unique_ptr<GpuExecutable>
@@ -59,13 +71,11 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
     reportLaunchError(program, kernel, std::move(error));
     return nullptr;
   };
-  llvm::Expected<gpu::Driver &> driver = gpu::Driver::get();
-  if (!driver)
-    return fail(driver.takeError());
-  llvm::Expected<gpu::Device &> device = driver->currentDevice();
+  llvm::Expected<gpu::Device &> device = deviceFor(options);
   if (!device)
     return fail(device.takeError());
   std::unique_ptr<GpuExecutable> result(new GpuExecutable());
+  result->isEmulated = options.emulated;
   result->device = &*device;
   if (llvm::Error error = result->allocate(kernel, launch))
     return fail(std::move(error));
@@ -85,8 +95,9 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
                              .count();
   if (llvm::Error error = bindGrid(kernel, code->image, result->onDevice))
     return fail(std::move(error));
-  result->launcher = std::make_unique<gpu::Launcher>(std::move(code->image),
-                                                     std::move(code->cubin));
+  result->launcher = std::make_unique<gpu::Launcher>(
+      std::move(code->image),
+      std::move(options.emulated ? code->ptx : code->cubin));
   llvm::Expected<int64_t> programs =
       result->launcher->numPrograms(result->onDevice);
   if (!programs)
@@ -106,7 +117,7 @@ llvm::Error GpuExecutable::copyIn(const BoundLaunch &launch) {
       return error;
     HostBytes bytes = bytesOf(*view);
     if (llvm::Error error =
-            device->copyToDevice(static_cast<char *>(buffer.data()) + margin,
+            device->copyToDevice(static_cast<char *>(buffer.data()) + margin(),
                                  bytes.low, bytes.size, stream))
       return error;
   }
@@ -131,15 +142,20 @@ llvm::Error GpuExecutable::copyOut(const typed::Kernel &kernel,
       return static_cast<unsigned char>(byte) == canary;
     };
     llvm::ArrayRef<char> all(copy);
-    if (!llvm::all_of(all.take_front(margin), isCanary) ||
-        !llvm::all_of(all.take_back(margin), isCanary))
+    if (!llvm::all_of(all.take_front(margin()), isCanary) ||
+        !llvm::all_of(all.take_back(margin()), isCanary))
       return llvm::createStringError(
           "internal error: memory around '%s' was overwritten",
           param->name.str().c_str());
     HostBytes bytes = bytesOf(*view);
-    std::copy_n(copy.data() + margin, bytes.size, bytes.low);
+    std::copy_n(copy.data() + margin(), bytes.size, bytes.low);
   }
   return llvm::Error::success();
+}
+
+void GpuExecutable::takeEmulatedRun() {
+  for (emulator::EmulatedRun &run : emulator::takeEmulatedRuns())
+    lastRun = std::move(run);
 }
 
 bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
@@ -149,8 +165,15 @@ bool GpuExecutable::run(Program &program, const typed::Kernel &kernel,
     if (llvm::Error error = copyIn(launch))
       return error;
     gpu::StreamRef stream = device->defaultStream();
+    if (isEmulated) {
+      emulator::setEmulation(emulation);
+      lastRun.reset();
+    }
+    emulator::NamedAllocations naming("the area for reports");
     if (llvm::Error error = launcher->launch(stream, onDevice))
       return error;
+    if (isEmulated)
+      takeEmulatedRun();
     if (llvm::Error error = launcher->collectReports(*device, reports))
       return error;
     return copyOut(kernel, launch);

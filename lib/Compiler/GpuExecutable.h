@@ -4,12 +4,17 @@
 // with their strides, the kernel runs on the copies, and what it wrote comes
 // back. Programs that keep their arrays on the device use the API instead.
 //
+// With CompileOptions::emulated the device is the emulator, and what it finds
+// wrong is beside the results. Nothing surrounds the arrays there, as reaching
+// past their ends is seen.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TILEC_COMPILER_GPUEXECUTABLE_H
 #define TILEC_COMPILER_GPUEXECUTABLE_H
 
 #include "lib/Compiler/GpuCache.h"
+#include "lib/Runtime/Emulated/EmulatedDriver.h"
 #include "lib/Runtime/GPU/Driver.h"
 #include "lib/Runtime/GPU/Launcher.h"
 
@@ -18,7 +23,7 @@ namespace tilec {
 class GpuExecutable {
 public:
   /// Compiles `kernel` for the arrays of `launch`, which are on the host, and
-  /// the device whose context is current, unless `cache` is given and has it;
+  /// the device whose context is current, or the emulator, unless `cache` is given and has it;
   /// then `args` are the kernel's compile-time arguments. Null after reporting
   /// to `program.diags`.
   static std::unique_ptr<GpuExecutable>
@@ -35,6 +40,17 @@ public:
   /// runs with a cold cache. What the outputs hold afterwards is not defined.
   llvm::Expected<double> time(unsigned count);
 
+  /// On the emulator: how it runs from now on.
+  void setEmulation(emulator::EmulationSettings settings) {
+    emulation = std::move(settings);
+  }
+  /// On the emulator: what the last run did; null if it had no programs.
+  const emulator::EmulatedRun *emulatedRun() const {
+    return lastRun ? &*lastRun : nullptr;
+  }
+  /// What the emulator runs.
+  llvm::StringRef ptx() const { return isEmulated ? launcher->text() : ""; }
+
   int64_t numPrograms() const { return programs; }
   /// What finding or making the code took.
   double compileMilliseconds() const { return milliseconds; }
@@ -43,7 +59,11 @@ public:
 
 private:
   GpuExecutable() = default;
+  /// Bytes of a known pattern on both sides of every array, a multiple of what
+  /// device memory is aligned to.
+  size_t margin() const;
   llvm::Error allocate(const typed::Kernel &kernel, const BoundLaunch &launch);
+  void takeEmulatedRun();
   llvm::Error copyIn(const BoundLaunch &launch);
   llvm::Error copyOut(const typed::Kernel &kernel, const BoundLaunch &launch);
 
@@ -55,6 +75,9 @@ private:
   int64_t programs = 0;
   double milliseconds = 0;
   bool isFromCache = false;
+  bool isEmulated = false;
+  emulator::EmulationSettings emulation;
+  std::optional<emulator::EmulatedRun> lastRun;
 };
 
 } // namespace tilec

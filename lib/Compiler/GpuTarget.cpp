@@ -136,6 +136,7 @@ tilec::emitGpuKernel(Program &program, const typed::Kernel &kernel,
                      mlir::ModuleOp module, const CompileOptions &options) {
   cuda::EmitOptions emitOptions;
   emitOptions.checked = options.checked;
+  emitOptions.lineDirectives = options.emulated;
   if (program.sources.getNumFiles() > 0) {
     emitOptions.source = program.sources.getText(0).str();
     emitOptions.sourceName = program.sources.getName(0).str();
@@ -185,7 +186,8 @@ static void noteLargestTiles(Program &program, Diagnostic &error,
 /// `spills` is given, that is set and nothing reported.
 static std::optional<gpu::NVRTCResult>
 assemble(Program &program, const typed::Kernel &kernel,
-         cuda::EmittedKernel &emitted, llvm::StringRef target, bool *spills) {
+         cuda::EmittedKernel &emitted, const CompileOptions &options,
+         bool *spills) {
   auto report = [&](llvm::Error error) {
     reportError(program, kernel.range, "", std::move(error));
     return std::nullopt;
@@ -193,8 +195,10 @@ assemble(Program &program, const typed::Kernel &kernel,
   llvm::Expected<const gpu::NVRTC &> nvrtc = gpu::NVRTC::get();
   if (!nvrtc)
     return report(nvrtc.takeError());
-  llvm::Expected<gpu::NVRTCResult> result =
-      nvrtc->compile(emitted.source, kernel.name + ".cu", target);
+  gpu::NVRTCOptions nvrtcOptions;
+  nvrtcOptions.lineInfo = options.emulated;
+  llvm::Expected<gpu::NVRTCResult> result = nvrtc->compile(
+      emitted.source, kernel.name + ".cu", options.target, nvrtcOptions);
   if (!result)
     return report(result.takeError());
   gpu::ResourceLog log = gpu::parseResourceLog(result->log);
@@ -246,7 +250,7 @@ tilec::compileForGpu(Program &program, typed::Kernel &kernel,
     int64_t warps = emitted->image.threads / 32;
     bool mayRetry = !isGiven && warps < mostWarps, spills = false;
     std::optional<gpu::NVRTCResult> code =
-        assemble(program, kernel, *emitted, options.target,
+        assemble(program, kernel, *emitted, options,
                  mayRetry ? &spills : nullptr);
     if (code)
       return GpuCode{std::move(emitted->image), std::move(emitted->source),

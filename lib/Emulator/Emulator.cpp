@@ -106,9 +106,9 @@ llvm::Error check(const Program &program, const FunctionCode &kernel,
     return failure("kernel '", name, "' is compiled for clusters of ",
                    text(source.requiredCluster), " blocks, not ",
                    text(options.cluster));
-  if (program.staticShared + options.dynamicShared > sharedOfBlock)
+  if (kernel.staticShared + options.dynamicShared > sharedOfBlock)
     return failure("a block of kernel '", name, "' needs ",
-                   std::to_string(program.staticShared + options.dynamicShared),
+                   std::to_string(kernel.staticShared + options.dynamicShared),
                    " bytes of shared memory and the target has ",
                    std::to_string(sharedOfBlock));
   return llvm::Error::success();
@@ -116,7 +116,8 @@ llvm::Error check(const Program &program, const FunctionCode &kernel,
 
 // Slots as warps find them: a pattern by the type of the register, a NaN for
 // floats, since PTX promises nothing about their values.
-std::vector<Row> poisonedRegisters(const Program &program) {
+std::vector<Row> poisonedRegisters(const Program &program,
+                                   const FunctionCode &kernel) {
   std::vector<Row> result(program.numRegisters);
   auto poison = [](ptx::Type type) -> uint64_t {
     switch (ptx::bitsOf(type)) {
@@ -132,7 +133,10 @@ std::vector<Row> poisonedRegisters(const Program &program) {
       return 0x7ff7'badb'adba'dbad;
     }
   };
-  for (const FunctionCode &function : program.functions)
+  for (const FunctionCode &function : program.functions) {
+    // Kernels share slots.
+    if (function.source->isEntry && &function != &kernel)
+      continue;
     for (size_t i = 0; i != function.registers.size(); ++i) {
       ptx::Type type = function.source->registers[i].type;
       Slot slot = function.registers[i];
@@ -141,13 +145,14 @@ std::vector<Row> poisonedRegisters(const Program &program) {
         if (slot + part < result.size())
           result[slot + part].fill(poison(type));
     }
+  }
   return result;
 }
 
 unsigned residentClusters(const Launch &launch) {
   uint64_t threads = llvm::alignTo(volume(launch.block), warpSize);
   uint64_t shared =
-      launch.program.staticShared + launch.dynamicShared + sharedOfSystem;
+      launch.kernel.staticShared + launch.dynamicShared + sharedOfSystem;
   uint64_t blocks = std::min<uint64_t>(blocksOfMultiprocessor,
                                        threadsOfMultiprocessor / threads);
   blocks = std::min(blocks, sharedOfMultiprocessor / shared);
@@ -302,10 +307,7 @@ llvm::Expected<LaunchResult> launch(const Program &program,
     return failure("there is no kernel '", kernelName.str(), "' in ",
                    program.module().name);
   const ptx::Function &source = *kernel->source;
-  uint64_t paramBytes = 0;
-  for (const ptx::Variable &param : source.params)
-    paramBytes =
-        llvm::alignTo(paramBytes, std::max(1u, param.alignment)) + param.bytes;
+  uint64_t paramBytes = kernel->parameterBytes;
   if (llvm::Error error = check(program, *kernel, params, options, paramBytes))
     return std::move(error);
 
@@ -326,7 +328,7 @@ llvm::Expected<LaunchResult> launch(const Program &program,
   launch.stepLimit = options.stepLimit;
   launch.detectRaces = options.detectRaces;
   launch.print = [&](llvm::StringRef text) { result.printed += text; };
-  launch.initialRegisters = poisonedRegisters(program);
+  launch.initialRegisters = poisonedRegisters(program, *kernel);
   launch.allocations = memory.ranges();
 
   unsigned numThreads = options.hostThreads

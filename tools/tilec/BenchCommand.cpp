@@ -92,19 +92,7 @@ std::vector<BenchCase *> Bencher::compile(const BoundLaunch &bound) {
 void Bencher::takeMessages() {
   for (const std::unique_ptr<BenchCase> &item : cases) {
     for (const auto &message : item->program->diags.all()) {
-      auto report = [&]() -> Diagnostic & {
-        switch (message->severity) {
-        case Severity::Error:
-          return program.diags.error(message->range, message->message);
-        case Severity::Warning:
-          return program.diags.warning(message->range, message->message);
-        case Severity::Remark:
-          return program.diags.remark(message->range, message->message);
-        }
-        llvm_unreachable("unknown severity");
-      };
-      Diagnostic &copy = report();
-      copy = *message;
+      Diagnostic &copy = addMessage(program, *message);
       if (!item->figures.schedule.empty())
         copy.note("with --try " + llvm::Twine(item->figures.schedule));
     }

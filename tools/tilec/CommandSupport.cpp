@@ -5,7 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/tilec/CommandSupport.h"
+#include "tools/tilec/OutputFile.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace tilec;
 using namespace tilec::cli;
@@ -133,6 +137,7 @@ CompileOptions cli::makeCompileOptions(const Options &options) {
   result.pipeline.stopAfter = options.stopAfter;
   result.pipeline.remarks = options.remarks;
   result.checked = options.checked;
+  result.emulated = options.emulated;
   return result;
 }
 
@@ -141,6 +146,45 @@ gpu::DiskCache::Options cli::cacheOptions(const Options &options) {
   if (options.cache)
     result.folder = gpu::DiskCache::defaultFolder();
   return result;
+}
+
+Diagnostic &cli::addMessage(Program &program, const Diagnostic &message) {
+  auto report = [&]() -> Diagnostic & {
+    switch (message.severity) {
+    case Severity::Error:
+      return program.diags.error(message.range, message.message);
+    case Severity::Warning:
+      return program.diags.warning(message.range, message.message);
+    case Severity::Remark:
+      return program.diags.remark(message.range, message.message);
+    }
+    llvm_unreachable("unknown severity");
+  };
+  Diagnostic &copy = report();
+  copy = message;
+  return copy;
+}
+
+bool cli::makePTXFolder(Program &program, const Options &options) {
+  std::error_code code = llvm::sys::fs::create_directories(options.ptx);
+  if (!code)
+    return true;
+  program.diags
+      .error({}, "cannot make the folder '" + options.ptx +
+                     "': " + code.message())
+      .remedy("name another folder with --ptx");
+  return false;
+}
+
+bool cli::writePTX(Program &program, const Options &options,
+                   llvm::StringRef name, llvm::StringRef text) {
+  llvm::SmallString<128> path(options.ptx);
+  llvm::sys::path::append(path, name);
+  llvm::Error error = writeText(path, text);
+  bool isWritten = !error;
+  if (error)
+    reportError(program, {}, "", std::move(error));
+  return isWritten;
 }
 
 int cli::finish(Program &program, const Options &options) {

@@ -47,6 +47,15 @@ CompileOptions makeCompileOptions(const Options &options);
 /// The cache of compiled kernels; with --no-cache one that keeps nothing.
 gpu::DiskCache::Options cacheOptions(const Options &options);
 
+/// Adds a copy of a message that another fork of the program has.
+Diagnostic &addMessage(Program &program, const Diagnostic &message);
+
+/// Makes the folder of --ptx. False after reporting why it cannot be.
+bool makePTXFolder(Program &program, const Options &options);
+/// Writes PTX into that folder. False after reporting errors.
+bool writePTX(Program &program, const Options &options, llvm::StringRef name,
+              llvm::StringRef text);
+
 /// Prints all messages to standard error, as the options ask, and gives the
 /// exit code that follows from them.
 int finish(Program &program, const Options &options);

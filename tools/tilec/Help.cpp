@@ -18,6 +18,8 @@ static constexpr llvm::StringLiteral compileText =
   tilec run FILE.tile [KERNEL] [options]  run a kernel; see 'tilec run --help'
   tilec bench FILE.tile [KERNEL] [options]
                                           measure one; 'tilec bench --help'
+  tilec check FILE.tile [KERNEL] [options]
+                                          look for races; 'tilec check --help'
 
 A FIRST KERNEL
   A kernel names the axes of its arrays and says what one tile of the result is.
@@ -101,6 +103,38 @@ EXAMPLES
       --target=sm_90a --try m=128,n=256 --try m=64,n=256,warps=8
 )";
 
+static constexpr llvm::StringLiteral checkText =
+    R"(tilec check - runs kernels on an emulator of a GPU and looks for races
+
+  tilec check FILE.tile [KERNEL] [options]
+
+  The code for a GPU, as NVRTC makes it, is run on this machine: all threads of
+  all blocks, in an order that is drawn anew for each run, with asynchronous
+  copies and products that finish as early or as late as they may. No GPU is
+  needed, NVRTC is. Without a KERNEL all of the file are checked.
+
+WHAT IS FOUND
+  Accesses that nothing orders, to shared and to global memory; data used
+  before a copy or product is done, or overwritten while it is under way; fences
+  that are missing; shared memory that nobody wrote; accesses outside of all
+  arrays; threads that wait for each other for ever; and results that are not
+  those of the reference. Each is a message at the line of the program, with the
+  instructions that take part. docs/emulator.md has more.
+
+WHAT IS RUN
+  Arguments are made as for 'tilec run'. Extents that are not given are chosen:
+  small, with a whole and a partial tile along each axis, once as multiples of
+  16 and once odd, as these compile to different code.
+
+EXAMPLES
+  tilec check std/norms.tile
+      all kernels of the file
+  tilec check std/matmul.tile matmul -D T=bf16 --seeds 20
+      one, for another type and in more orders
+  tilec check rows.tile softmax --size M=3,N=5000 --counters
+      at extents of your own; instructions, traffic and bank conflicts
+)";
+
 static llvm::StringRef introductionOf(Command command) {
   switch (command) {
   case Command::Compile:
@@ -109,6 +143,8 @@ static llvm::StringRef introductionOf(Command command) {
     return runText;
   case Command::Bench:
     return benchText;
+  case Command::Check:
+    return checkText;
   }
   llvm_unreachable("unknown command");
 }

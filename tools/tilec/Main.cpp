@@ -42,6 +42,8 @@ static int runTilec(llvm::ArrayRef<const char *> args) {
     return runCommand(*options);
   case Command::Bench:
     return benchCommand(*options);
+  case Command::Check:
+    return checkCommand(*options);
   }
   llvm_unreachable("unknown command");
 }

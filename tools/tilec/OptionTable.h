@@ -25,7 +25,8 @@ enum OptionID {
 enum OptionVisibility : unsigned {
   CompileVisible = 1 << 8,
   RunVisible = 1 << 9,
-  BenchVisible = 1 << 10
+  BenchVisible = 1 << 10,
+  CheckVisible = 1 << 11
 };
 
 class OptionTable : public llvm::opt::GenericOptTable {

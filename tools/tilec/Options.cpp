@@ -35,6 +35,9 @@ static constexpr OptTable::Info infoTable[] = {
 OptionTable::OptionTable()
     : GenericOptTable(OptionStrTable, OptionPrefixesTable, infoTable) {}
 
+/// What the emulator runs code for, if nothing else is asked for.
+static constexpr llvm::StringLiteral emulatorDefault = "sm_90a";
+
 namespace {
 /// Fills an Options from a list of arguments. Functions return false after
 /// printing a usage error.
@@ -44,6 +47,10 @@ public:
     options.command = command;
     if (command == Command::Bench)
       options.repeat = 21;
+    if (command == Command::Check) {
+      options.target = emulatorDefault.str();
+      options.emulated = true;
+    }
   }
 
   bool checkKnown(const InputArgList &list);
@@ -89,6 +96,8 @@ llvm::StringRef cli::commandName(Command command) {
     return "tilec run";
   case Command::Bench:
     return "tilec bench";
+  case Command::Check:
+    return "tilec check";
   }
   llvm_unreachable("unknown command");
 }
@@ -101,6 +110,8 @@ OptionVisibility cli::visibilityOf(Command command) {
     return RunVisible;
   case Command::Bench:
     return BenchVisible;
+  case Command::Check:
+    return CheckVisible;
   }
   llvm_unreachable("unknown command");
 }
@@ -247,12 +258,32 @@ bool OptionParser::parseStage(llvm::StringRef text) {
 }
 
 bool OptionParser::parseTarget(llvm::StringRef text) {
-  constexpr llvm::StringRef targets[] = {"cpu", "sm_80", "sm_86", "sm_89",
-                                         "sm_90a"};
-  if (!llvm::is_contained(targets, text))
+  constexpr llvm::StringRef targets[] = {"cpu",   "sm_80",  "sm_86",
+                                         "sm_89", "sm_90a", "emulator"};
+  llvm::StringRef name = text;
+  bool isEmulator = name.consume_front("emulator");
+  // What follows names a GPU.
+  bool isKnown = isEmulator ? name.empty() || name.consume_front(":")
+                            : llvm::is_contained(targets, name);
+  if (isEmulator && name.empty())
+    name = text.ends_with(":") ? "" : emulatorDefault;
+  if (isEmulator)
+    isKnown &= name.starts_with("sm_") && llvm::is_contained(targets, name);
+  if (!isKnown)
     return fail("unknown target '" + text + "'",
-                suggest(text, "targets", targets));
-  options.target = text.str();
+                isEmulator ? "for example emulator:sm_80"
+                           : suggest(text, "targets", targets));
+  if (options.command == Command::Check && name == "cpu")
+    return fail("'tilec check' runs the code for a GPU, on the emulator",
+                "leave out --target, or name a GPU, e.g. --target=sm_80; "
+                "'tilec run --check' compares the target cpu with the "
+                "reference");
+  if (options.command == Command::Bench && isEmulator)
+    return fail("the emulator tells nothing about speed",
+                "use --target=" + name + " on a machine that has the GPU, or "
+                "'tilec check --counters'");
+  options.target = name.str();
+  options.emulated = isEmulator || options.command == Command::Check;
   return true;
 }
 
@@ -297,6 +328,12 @@ bool OptionParser::parseValue(unsigned id, llvm::StringRef value) {
   case OPT_seed:
     return parseNumber<uint64_t>(
         "--seed", value, 0, std::numeric_limits<uint64_t>::max(), options.seed);
+  case OPT_seeds:
+    return parseNumber<unsigned>("--seeds", value, 1, 1000000, options.seeds);
+  case OPT_ptx:
+    options.ptx = value.str();
+    return !value.empty() ||
+           fail("'--ptx' expects a folder", "for example --ptx .");
   case OPT_repeat:
     return parseNumber<unsigned>("--repeat", value, 1, 1000000000,
                                  options.repeat);
@@ -355,7 +392,8 @@ bool OptionParser::checkKnown(const InputArgList &list) {
     std::string text = unknown->getAsString(list), nearest;
     std::string name = llvm::StringRef(text).split('=').first.str();
     // An option of another command deserves its own message.
-    for (Command other : {Command::Compile, Command::Run, Command::Bench})
+    for (Command other :
+         {Command::Compile, Command::Run, Command::Bench, Command::Check})
       if (isOptionOf(other, name))
         return fail("'" + name + "' is not an option of '" +
                         commandName(options.command) + "'",
@@ -376,7 +414,7 @@ bool OptionParser::parseInputs(const InputArgList &list) {
     return fail("no file given", usage() + "; " + helpCommand() + " says more");
   bool takesKernel = options.command != Command::Compile;
   if (!takesKernel && inputs.size() > 1)
-    for (llvm::StringRef command : {"run", "bench"})
+    for (llvm::StringRef command : {"run", "bench", "check"})
       if (llvm::is_contained(inputs, command))
         return fail("'" + command + "' comes first",
                     "tilec " + command + " FILE.tile [KERNEL] [options]");
@@ -412,6 +450,16 @@ bool OptionParser::checkCombinations(const InputArgList &list) {
     options.target = "sm_90a";
   }
   options.json = list.hasArg(OPT_json);
+  options.counters = list.hasArg(OPT_counters);
+  if (options.emulated && options.command == Command::Run &&
+      list.hasArg(OPT_repeat))
+    return fail("the emulator tells nothing about speed",
+                "leave out --repeat, or use --target=" +
+                    llvm::Twine(options.target));
+  if (!options.ptx.empty() && !options.emulated)
+    return fail("'--ptx' is of the emulator, not of the target '" +
+                    llvm::Twine(options.target) + "'",
+                "use --target=emulator, or 'tilec FILE --emit=ptx'");
   if (options.command == Command::Bench)
     for (const auto &[name, spec] : options.args)
       if (spec.kind == ArgumentSpec::Kind::File)
@@ -450,6 +498,7 @@ std::optional<Options> cli::parseCommandLine(llvm::ArrayRef<const char *> args,
     command = llvm::StringSwitch<Command>(args.front())
                   .Case("run", Command::Run)
                   .Case("bench", Command::Bench)
+                  .Case("check", Command::Check)
                   .Default(Command::Compile);
   if (command != Command::Compile)
     args = args.drop_front();

@@ -1,7 +1,8 @@
 //===- Options.h - The command line, parsed ---------------------*- C++ -*-===//
 //
 // `tilec FILE ...` compiles, `tilec run FILE [KERNEL] ...` compiles and runs,
-// `tilec bench FILE [KERNEL] ...` compiles and measures.
+// `tilec bench FILE [KERNEL] ...` compiles and measures,
+// `tilec check FILE [KERNEL] ...` runs on the emulator and looks for races.
 // Exit codes: 0 success, 1 an error in the user's program or data, 2 a wrong
 // command line, 3 an internal error.
 //
@@ -27,9 +28,9 @@ namespace tilec::cli {
 
 enum ExitCode { Success = 0, UserError = 1, UsageError = 2, InternalError = 3 };
 
-enum class Command { Compile, Run, Bench };
+enum class Command { Compile, Run, Bench, Check };
 
-/// "tilec", "tilec run", "tilec bench".
+/// "tilec", "tilec run", "tilec bench", "tilec check".
 llvm::StringRef commandName(Command command);
 
 /// In the order of compilation; those from LLVM on are of one kernel, those
@@ -70,6 +71,8 @@ struct Options {
   std::vector<ScheduleTrial> trials;
   std::vector<std::string> includePaths;
   std::string target = "cpu";
+  /// The code for `target`, a GPU, is run by the emulator.
+  bool emulated = false;
 
   Stage emit = Stage::Check;
   std::string output; // Empty: standard output.
@@ -85,6 +88,9 @@ struct Options {
   bool quiet = false;
   bool cache = true;
   bool json = false;
+  bool counters = false;
+  std::string ptx;    // The folder for emulated PTX; empty: none.
+  unsigned seeds = 4; // Of `tilec check`.
   unsigned repeat = 1;
   unsigned threads = 0; // 0: all cores.
 };
@@ -98,6 +104,7 @@ std::optional<Options> parseCommandLine(llvm::ArrayRef<const char *> args,
 int compileCommand(const Options &options);
 int runCommand(const Options &options);
 int benchCommand(const Options &options);
+int checkCommand(const Options &options);
 
 } // namespace tilec::cli
 

@@ -10,14 +10,24 @@ include "llvm/Option/OptParser.td"
 def CompileVisible : OptionVisibility;
 def RunVisible : OptionVisibility;
 def BenchVisible : OptionVisibility;
+def CheckVisible : OptionVisibility;
 
 class All {
-  list<OptionVisibility> Visibility = [CompileVisible, RunVisible, BenchVisible];
+  list<OptionVisibility> Visibility = [CompileVisible, RunVisible, BenchVisible,
+                                       CheckVisible];
 }
-class Runs { list<OptionVisibility> Visibility = [RunVisible, BenchVisible]; }
+class Runs {
+  list<OptionVisibility> Visibility = [RunVisible, BenchVisible, CheckVisible];
+}
+class RunOrBench { list<OptionVisibility> Visibility = [RunVisible, BenchVisible]; }
+class RunOrCheck { list<OptionVisibility> Visibility = [RunVisible, CheckVisible]; }
+class BenchOrCheck {
+  list<OptionVisibility> Visibility = [BenchVisible, CheckVisible];
+}
 class CompileOnly { list<OptionVisibility> Visibility = [CompileVisible]; }
 class RunOnly { list<OptionVisibility> Visibility = [RunVisible]; }
 class BenchOnly { list<OptionVisibility> Visibility = [BenchVisible]; }
+class CheckOnly { list<OptionVisibility> Visibility = [CheckVisible]; }
 
 class F<string name, string help> : Flag<["--"], name>, HelpText<help>;
 // `--name=value`; the spelling `--name value` is an alias without a help line.
@@ -63,7 +73,9 @@ def include_path : JoinedOrSeparate<["-"], "I">, MetaVarName<"FOLDER">, All,
     Group<G_program>,
     HelpText<"Look for imported files here too (std is always found)">;
 def target : V<"target", "NAME", "What to compile for: cpu (the default), "
-    "or a GPU: sm_80, sm_86, sm_89, sm_90a">, All,
+    "a GPU: sm_80, sm_86, sm_89, sm_90a, or emulator, which runs the code for "
+    "sm_90a on the host and looks for races; emulator:sm_80 that for another "
+    "GPU. 'tilec check' takes a GPU, sm_90a if none is given">, All,
     Group<G_program>;
 def target_s : VS<"target", target>, All;
 def unchecked : F<"unchecked", "Do not report indices out of range, divisions "
@@ -86,7 +98,8 @@ def out : V<"out", "NAME=FILE.npy", "Write an output to a file that "
     "numpy.load reads">, RunOnly, Group<G_arguments>;
 def out_s : VS<"out", out>, RunOnly;
 def seed : V<"seed", "N", "Other random arguments; the same N gives the same "
-    "numbers (default 0)">, Runs, Group<G_arguments>;
+    "numbers (default 0). On the emulator also another order of what happens at "
+    "the same time">, Runs, Group<G_arguments>;
 def seed_s : VS<"seed", seed>, Runs;
 
 // The run.
@@ -94,10 +107,18 @@ def G_run : OptionGroup<"run">, HelpText<"RUN">;
 def check : F<"check", "Compare the outputs with a slow evaluation in double "
     "precision that shares nothing with the compiler">, RunOnly, Group<G_run>;
 def repeat : V<"repeat", "N", "Run N times, each from the same arguments, and "
-    "print the median time (default 1, for tilec bench 21)">, Runs,
+    "print the median time (default 1, for tilec bench 21)">, RunOrBench,
     Group<G_run>;
-def repeat_s : VS<"repeat", repeat>, Runs;
-def json : F<"json", "Print the figures as JSON">, BenchOnly, Group<G_run>;
+def repeat_s : VS<"repeat", repeat>, RunOrBench;
+def seeds : V<"seeds", "N", "Run each case in N orders, with the seeds from "
+    "that of --seed on (default 4)">, CheckOnly, Group<G_run>;
+def seeds_s : VS<"seeds", seeds>, CheckOnly;
+def counters : F<"counters", "Print how many instructions ran and how many "
+    "bytes moved">, CheckOnly, Group<G_run>;
+def ptx : V<"ptx", "FOLDER", "On the emulator: write the PTX that runs into "
+    "FOLDER; messages name its lines">, RunOrCheck, Group<G_run>;
+def ptx_s : VS<"ptx", ptx>, RunOrCheck;
+def json : F<"json", "Print the figures as JSON">, BenchOrCheck, Group<G_run>;
 def threads : V<"threads", "N", "Use N threads of the host (default 0: all "
     "cores)">, Runs, Group<G_run>;
 def threads_s : VS<"threads", threads>, Runs;
@@ -118,7 +139,7 @@ def remarks_s : VS<"remarks", remarks>, All;
 
 // Messages.
 def G_messages : OptionGroup<"messages">, HelpText<"MESSAGES">;
-def quiet : F<"quiet", "No summary and no progress, errors only">, RunOnly,
+def quiet : F<"quiet", "No summary and no progress, errors only">, RunOrCheck,
     Group<G_messages>;
 def diagnostics : V<"diagnostics", "FORMAT", "How messages about the program "
     "are printed: text, or json, which is one array">, All,

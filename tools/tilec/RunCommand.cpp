@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Compiler/EmulatedTarget.h"
 #include "lib/Compiler/GpuExecutable.h"
 #include "lib/Frontend/TypedVisitor.h"
 #include "lib/Runtime/Npy.h"
@@ -34,6 +35,7 @@ private:
   bool compile(const BoundLaunch &bound);
   bool launch(const BoundLaunch &bound);
   bool launchOnGpu(const BoundLaunch &bound);
+  bool launchOnEmulator(const BoundLaunch &bound);
   bool compare(const BoundLaunch &bound, llvm::ArrayRef<Array> before);
   bool writeOutputs();
   void summarize() const;
@@ -47,6 +49,7 @@ private:
   std::unique_ptr<RunArguments> arguments;
   std::unique_ptr<CpuExecutable> executable; // One of the two.
   std::unique_ptr<GpuExecutable> onGpu;
+  EmulationFindings findings;
   double runMilliseconds = 0;
   int64_t programs = 0;
   std::vector<std::string> checkLines;
@@ -55,6 +58,8 @@ private:
 
 /// A long run should not end in a file that cannot be written.
 bool Runner::checkOutputs() {
+  if (!options.ptx.empty() && !makePTXFolder(program, options))
+    return false;
   for (const auto &[name, path] : options.outs)
     if (llvm::Error failed = checkWritable(path, /*allowSpecial=*/false)) {
       reportError(program, {}, "output '" + llvm::Twine(name) + "'",
@@ -85,9 +90,30 @@ bool Runner::compile(const BoundLaunch &bound) {
   return onGpu != nullptr;
 }
 
+/// What the emulator finds are errors, but the results are there.
+bool Runner::launchOnEmulator(const BoundLaunch &bound) {
+  emulator::EmulationSettings settings;
+  settings.seed = options.seed;
+  settings.hostThreads = options.threads;
+  settings.moduleName = kernel->name + ".ptx";
+  onGpu->setEmulation(settings);
+  if (!options.ptx.empty() &&
+      !writePTX(program, options, settings.moduleName, onGpu->ptx()))
+    return false;
+  if (!onGpu->run(program, *kernel, bound))
+    return false;
+  if (const emulator::EmulatedRun *run = onGpu->emulatedRun()) {
+    runMilliseconds = run->milliseconds;
+    findings.add(*run);
+  }
+  return true;
+}
+
 /// Runs once for the result; further runs are timed on the device.
 bool Runner::launchOnGpu(const BoundLaunch &bound) {
   programs = onGpu->numPrograms();
+  if (options.emulated)
+    return launchOnEmulator(bound);
   if (!onGpu->run(program, *kernel, bound))
     return false;
   llvm::Expected<double> time = onGpu->time(options.repeat);
@@ -173,6 +199,8 @@ void Runner::summarize() const {
   if (options.repeat > 1)
     os << " (median of " << options.repeat << ")";
   os << '\n';
+  if (options.emulated)
+    os << "  " << describeFindings(findings.size()) << '\n';
   for (const typed::Param *param : kernel->params)
     if (isOutput(*param))
       printOutput(os, param->name, arguments->arrayOf(*param),
@@ -220,6 +248,7 @@ bool Runner::run() {
     good = compare(*bound, *before);
   }
   progress.begin("writing");
+  good &= !findings.report(program, *kernel);
   good = good && writeOutputs();
   progress.end();
   if (!options.quiet)

@@ -26,6 +26,12 @@ std::string cli::formatMilliseconds(double milliseconds) {
   return text;
 }
 
+std::string cli::describeFindings(size_t count) {
+  if (count == 0)
+    return "no race, no deadlock, no access out of bounds";
+  return std::to_string(count) + (count == 1 ? " finding" : " findings");
+}
+
 /// Whether an element still is what an output starts as.
 static bool isPoison(DType dtype, const void *element) {
   uint64_t poison = poisonBits(dtype);

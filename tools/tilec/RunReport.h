@@ -27,6 +27,9 @@ std::string compareOutput(Program &program, const typed::Kernel &kernel,
                           const TensorView &expected,
                           const RoundingFacts &facts);
 
+/// What the emulator found: "no race, no deadlock, ...", "3 findings".
+std::string describeFindings(size_t count);
+
 /// "0.52 ms", "12.3 s".
 std::string formatMilliseconds(double milliseconds);
 

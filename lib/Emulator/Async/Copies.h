@@ -27,6 +27,7 @@ struct CopyGroup {
   uint32_t reading = 0;    // Those of them that have yet to read their source.
   /// All of them, for those who wait. Empty if nothing is detected.
   llvm::SmallVector<AsyncOperation, 2> operations;
+  bool isUsed = false;    // A bulk copy joined it.
   bool knownRead = false; // Someone waited for the reads.
 };
 

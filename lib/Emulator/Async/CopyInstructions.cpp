@@ -81,9 +81,9 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
       sourceBytes = 0;
     if (sourceBytes > details.bytes) {
       warp.report(ReportKind::BadOperand, lane, at,
-                  "The source of the copy has " + std::to_string(sourceBytes) +
+                  "the source of the copy has " + std::to_string(sourceBytes) +
                       " bytes, but the copy only " +
-                      std::to_string(details.bytes) + ".");
+                      std::to_string(details.bytes));
       return;
     }
     copy.sourceBytes = uint32_t(sourceBytes);

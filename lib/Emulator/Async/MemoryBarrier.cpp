@@ -127,23 +127,23 @@ MemoryBarrier *findBarrier(Cluster &cluster, uint64_t address,
                      : decltype(block->memoryBarriers.end()){};
   if (!block || found == block->memoryBarriers.end()) {
     issuer.report(ReportKind::BarrierMisuse,
-                  placeName(address) + " is not initialized.",
-                  "Initialize it with mbarrier.init, and let all threads wait "
-                  "for that.");
+                  placeName(address) + " is not initialized",
+                  "initialize it with mbarrier.init, and let all threads wait "
+                  "for that");
     return nullptr;
   }
   if (!hasMark(cluster, address)) {
     issuer.report(ReportKind::BarrierMisuse,
                   placeName(address) +
-                      " was overwritten since it was initialized.",
-                  "Give it eight bytes that nothing else uses, or invalidate "
-                  "it with mbarrier.inval before they are used otherwise.");
+                      " was overwritten since it was initialized",
+                  "give it eight bytes that nothing else uses, or invalidate "
+                  "it with mbarrier.inval before they are used otherwise");
     return nullptr;
   }
   if (block->liveThreads == 0) {
     issuer.report(ReportKind::BarrierMisuse,
-                  placeName(address) + " is of a block that has ended.",
-                  "Let blocks of a cluster wait for each other at their end.");
+                  placeName(address) + " is of a block that has ended",
+                  "let blocks of a cluster wait for each other at their end");
     return nullptr;
   }
   return found->second.get();
@@ -155,7 +155,7 @@ Place resolveBarrier(Warp &warp, unsigned lane, const Instruction &at,
       warp.resolve(lane, space, address, 8, 8, /*isWrite=*/true, at);
   if (place.data && place.space != ptx::Space::Shared) {
     warp.report(ReportKind::BadOperand, lane, at,
-                "The address of an mbarrier is not in shared memory.");
+                "the address of an mbarrier is not in shared memory");
     place.data = nullptr;
   }
   return place;
@@ -181,17 +181,17 @@ void initializeBarrier(Cluster &cluster, const Place &place, uint64_t count,
     return;
   if (count < 1 || count > BarrierState::maxCount) {
     issuer.report(ReportKind::BarrierMisuse,
-                  "The count of an mbarrier is " + std::to_string(count) +
-                      ", but must be 1 to 2^20 - 1.");
+                  "the count of an mbarrier is " + std::to_string(count) +
+                      ", but must be 1 to 2^20 - 1");
     return;
   }
   auto &barrier = block->memoryBarriers[sharedOffset(place.address)];
   if (barrier && hasMark(cluster, place.address))
     issuer.report(ReportKind::BarrierMisuse,
-                  placeName(place.address) + " is initialized again.",
-                  "Initialize it once, or invalidate it with mbarrier.inval "
-                  "before.");
-  barrier = std::make_unique<MemoryBarrier>(uint32_t(count));
+                  placeName(place.address) + " is initialized again",
+                  "initialize it once, or invalidate it with mbarrier.inval "
+                  "before");
+  barrier = std::make_shared<MemoryBarrier>(uint32_t(count));
   uint64_t mark = markOf(place.address);
   std::memcpy(place.data, &mark, sizeof mark);
 }
@@ -212,26 +212,25 @@ static bool check(BarrierFault fault, const MemoryBarrier &barrier,
     return true;
   case BarrierFault::CountRange:
     issuer.report(ReportKind::BarrierMisuse,
-                  "The count of an arrival is " + std::to_string(number) +
-                      ", but must be 1 to 2^20 - 1.");
+                  "the count of an arrival is " + std::to_string(number) +
+                      ", but must be 1 to 2^20 - 1");
     return false;
   case BarrierFault::TooManyArrivals:
     issuer.report(ReportKind::BarrierMisuse,
-                  "More arrive than " + describe(barrier, address) +
-                      " has left.",
-                  "Initialize it with as many as arrive in each phase, and "
-                  "arrive again only after the phase is complete.");
+                  "more arrive than " + describe(barrier, address),
+                  "initialize it with as many as arrive in each phase, and "
+                  "arrive again only after the phase is complete");
     return false;
   case BarrierFault::WouldComplete:
     issuer.report(ReportKind::BarrierMisuse,
-                  "An arrival with .noComplete completes " +
-                      describe(barrier, address) + ".");
+                  "an arrival with .noComplete completes " +
+                      describe(barrier, address));
     return false;
   case BarrierFault::TransactionRange:
     issuer.report(ReportKind::TransactionCount,
                   std::to_string(number) + " bytes are more than " +
                       describe(barrier, address) +
-                      " can count: 2^20 - 1 outstanding.");
+                      " can count: 2^20 - 1 outstanding");
     return false;
   }
   return true;
@@ -327,13 +326,13 @@ bool reportTransactions(Cluster &cluster, bool isDeadlock) {
           uint64_t(isMissing ? state.transactions() : -state.transactions());
       barrier->expecting.report(
           ReportKind::TransactionCount,
-          "Phase " + std::to_string(state.phase()) + " of " +
+          "phase " + std::to_string(state.phase()) + " of " +
               placeName(address) +
               (isMissing ? " expects " : " has got ") + std::to_string(bytes) +
-              (isMissing ? " more bytes than copies deliver."
-                         : " bytes that nobody expected."),
+              (isMissing ? " more bytes than copies deliver"
+                         : " bytes that nobody expected"),
           "expect_tx must name the bytes that the copies of the phase deliver: "
-          "of a tensor copy those of its whole box.");
+          "of a tensor copy those of its whole box");
     }
   return any;
 }

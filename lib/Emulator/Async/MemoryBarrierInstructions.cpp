@@ -125,9 +125,9 @@ bool isComplete(Warp &warp, unsigned lane, const Instruction &at,
     return false;
   if (!barrier.state.isPrevious(named))
     warp.report(ReportKind::BarrierMisuse, lane, at,
-                "The state is neither of the mbarrier's current phase nor of "
-                "the one before.",
-                "Wait with the state that an arrival at this phase returned.");
+                "the state is neither of the mbarrier's current phase nor of "
+                "the one before",
+                "wait with the state that an arrival at this phase returned");
   return true;
 }
 
@@ -149,10 +149,8 @@ Outcome runWait(Warp &warp, const Instruction &at, LaneMask lanes) {
     if (barrier && !isComplete(warp, lane, at, *barrier, names[lane])) {
       bool givesUp = !(at.flags & Tries) ||
                      (isNew ? cluster.random() % 4 == 0
-                            : warp.suspendedAt[lane] != cluster.timeouts());
+                            : cluster.isTimingOut());
       if (!givesUp) {
-        if (isNew)
-          warp.suspendedAt[lane] = cluster.timeouts();
         waiting |= LaneMask(1) << lane;
         if (cluster.isExplaining())
           warp.setWaiting(lane, at, describe(*barrier, place.address));

@@ -9,16 +9,11 @@
 #ifndef TILEC_EMULATOR_ASYNC_OPERANDS_H
 #define TILEC_EMULATOR_ASYNC_OPERANDS_H
 
+#include "lib/Emulator/Execute/Lanes.h"
 #include "lib/Emulator/Machine/Decoder.h"
 #include "lib/Emulator/Machine/Machine.h"
-#include "llvm/ADT/bit.h"
 
 namespace tilec::emulator {
-
-template <typename Visit> void forEachLane(LaneMask lanes, Visit visit) {
-  for (; lanes; lanes &= lanes - 1)
-    visit(unsigned(llvm::countr_zero(lanes)));
-}
 
 struct AddressOperand {
   Slot base = noSlot;

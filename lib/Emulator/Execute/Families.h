@@ -25,6 +25,13 @@ llvm::Error decodeFloat(Decoder &decoder, const ptx::Instruction &from,
 llvm::Error decodeInteger(Decoder &decoder, const ptx::Instruction &from,
                           Instruction &to);
 
+/// Bits.cpp: shifts, logic, and what else looks at bits.
+void addBitInstructions(InstructionSet &set);
+
+/// Comparisons.cpp: setp and set. Addresses.cpp: cvta, isspacep, mapa.
+void addComparisons(InstructionSet &set);
+void addAddressInstructions(InstructionSet &set);
+
 /// Arithmetic.cpp: registers the shared opcodes.
 void addSharedArithmetic(InstructionSet &set);
 

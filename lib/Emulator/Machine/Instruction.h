@@ -6,6 +6,7 @@
 //   * All functions of a module become one list; a program counter is an index
 //     into it. Functions do not recurse, so each register of each function has
 //     a *slot* of its own and calls need no frames, only return addresses.
+//     (Kernels, which never call each other, share slots.)
 //   * A slot holds a value for each of the 32 lanes of a warp (a Row). A value
 //     narrower than 64 bits is in the low bits and the others are zero; a
 //     predicate is 0 or 1; a .b128 takes two slots, the low half first.

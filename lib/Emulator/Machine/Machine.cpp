@@ -100,7 +100,7 @@ Warp::Warp(Block &block, unsigned index, LaneMask lanes)
   fill(Special::LanemaskGe,
        [](unsigned lane) { return uint32_t(~((1ull << lane) - 1)); });
   fillOne(Special::DynamicSmemSize, launch.dynamicShared);
-  fillOne(Special::TotalSmemSize, program.staticShared + launch.dynamicShared);
+  fillOne(Special::TotalSmemSize, launch.kernel.staticShared + launch.dynamicShared);
 
   for (unsigned lane = 0; lane != warpSize; ++lane)
     if (lanes >> lane & 1) {
@@ -349,13 +349,11 @@ Place Warp::resolve(unsigned lane, ptx::Space space, uint64_t address,
 Block::Block(Cluster &cluster, unsigned rank, Three position)
     : cluster(cluster), rank(rank), position(position) {
   const Launch &launch = cluster.launch;
-  shared.assign(launch.program.staticShared + launch.dynamicShared,
+  shared.assign(launch.kernel.staticShared + launch.dynamicShared,
                 char(poisonByte));
   unsigned threads = volume(launch.block);
   liveThreads = threads;
   unsigned numWarps = llvm::divideCeil(threads, warpSize);
-  registerPool =
-      65536 - std::min(65536u, numWarps * warpSize * launch.registersPerThread);
   for (unsigned i = 0; i != numWarps; ++i) {
     unsigned lanes = std::min(warpSize, threads - i * warpSize);
     warps.push_back(

@@ -51,7 +51,8 @@ struct Scheduler; // Machine/Scheduler.h.
 // nobody shares, since those can be deleted without knowing the type.
 struct MemoryBarrier;  // Async/MemoryBarrier.h.
 struct ThreadCopies;   // Async/Copies.h: the groups of copies of a thread.
-struct WarpgroupState; // Async/Wgmma.h: what runs, and in which registers.
+struct WarpgroupState; // Async/Wgmma.h: what its warps do together.
+class RegisterWatch;   // Async/RegisterWatch.h: registers that wgmma works on.
 
 /// Bytes on the host that an access means.
 struct Place {
@@ -64,6 +65,13 @@ struct Place {
 struct Waiting {
   const Instruction *at = nullptr; // Null: it does not.
   std::string what;                // "phase 3 of the mbarrier at 1032".
+};
+
+/// What bar.red gives: how many threads' predicates hold, whether all do,
+/// whether any does.
+struct BarrierResult {
+  uint32_t count = 0;
+  bool conjunction = true, disjunction = false;
 };
 
 class Warp {
@@ -140,15 +148,17 @@ public:
   std::array<std::vector<char>, warpSize> local, param;
   std::array<Waiting, warpSize> waiting;
   std::array<std::shared_ptr<ThreadCopies>, warpSize> copies; // Made on demand.
+  std::shared_ptr<RegisterWatch> registerWatch; // From the first wgmma on.
 
   // What lanes that came to a barrier of the block wait for. Completion moves
   // them from the first to the second.
   LaneMask atBarrier = 0, leavesBarrier = 0;
-  LaneMask reduced = 0;      // What bar.red gave those who leave: and, or.
-  uint32_t reducedCount = 0; // popc.
+  std::array<BarrierResult, warpSize> reduced = {};
   std::array<uint64_t, warpSize> clusterArrival = {}; // See ClusterBarrier.
+  LaneMask suspended = 0; // Wait in mbarrier.try_wait.
 
 private:
+  friend class Cluster;
   friend struct Scheduler;
 
   const ThreadId firstThread;
@@ -197,7 +207,7 @@ public:
   /// By offset in the window. Its eight bytes in `shared` hold a mark.
   std::map<uint32_t, std::shared_ptr<MemoryBarrier>> memoryBarriers;
   std::vector<std::shared_ptr<WarpgroupState>> warpgroups; // Made on demand.
-  unsigned registerPool = 0; // Registers of the SM that setmaxnreg can take.
+  unsigned registerPool = 0; // Registers that setmaxnreg.dec has given up.
   unsigned liveThreads = 0;  // Not exited.
 
   /// Completes barriers of the block that waited for threads that have exited.
@@ -233,6 +243,8 @@ public:
   std::mt19937_64 random;
   Counters counters;
   ClusterBarrier barrier;
+  /// Allocations that loads and stores found lately, by instruction.
+  std::array<AllocationRange, 64> ranges = {};
   unsigned liveThreads = 0; // Not exited.
 
   /// Queues an operation. Those of one queue complete in any order, except that

@@ -72,6 +72,22 @@ enum class Special : uint8_t {
   Count,
 };
 
+/// Whether a special register changes while a warp runs. Only `mov` reads
+/// those, by Warp::special.
+constexpr bool changes(Special which) {
+  return which >= Special::Clock && which <= Special::GlobaltimerHi;
+}
+
+/// The carry flag of add.cc and its kin, 0 or 1; after the special registers.
+constexpr Slot carrySlot = Slot(Special::Count);
+
+/// What the address of a function is, for calls through a register.
+constexpr uint64_t functionWindow = 0x7c00'0000'0000;
+constexpr uint64_t functionStride = 16;
+constexpr uint64_t functionAddress(unsigned index) {
+  return functionWindow + index * functionStride;
+}
+
 /// One function as it was decoded.
 struct FunctionCode {
   const ptx::Function *source = nullptr;
@@ -79,8 +95,13 @@ struct FunctionCode {
   uint32_t end = 0;            // Past its last, which is an exit or a ret.
   Slot firstRegister = 0;      // Slots of its registers, in their order.
   std::vector<Slot> registers; // The slot of each (a .b128 takes two).
-  /// Where its variables are in their windows: shared, local or param offsets.
+  /// The addresses of its variables, as instructions see them: in .shared, from
+  /// sharedOrigin on; in .local and .param, offsets in the thread's memory, but
+  /// for a kernel's parameters, which are in paramWindow.
   std::vector<uint64_t> variables, params, results;
+  /// Of a kernel: bytes of its parameters; and of shared memory from
+  /// sharedOrigin to where dynamic shared memory begins.
+  uint64_t parameterBytes = 0, staticShared = 0;
 };
 
 class Program {
@@ -103,17 +124,24 @@ public:
   Slot numRegisters = 0;
   static constexpr Slot firstConstant = 1u << 30;
   std::vector<Row> constants;
-  /// Bytes of static shared memory; dynamic shared memory comes after it. Both
-  /// begin at sharedOrigin in the window.
-  uint64_t staticShared = 0;
-  uint64_t sharedAlignment = 16;
-  /// Bytes of local memory and of the param space of a thread, all functions
-  /// together; the parameters of the kernel are in a window of their own.
+  /// Bytes of local memory and of the param space of a thread, enough for any
+  /// kernel and all functions that are called; the parameters of the kernel are
+  /// in a window of their own.
   uint64_t localBytes = 0, paramBytes = 0;
-  std::vector<uint64_t> globals; // Addresses of the module's variables.
+  /// Addresses of the module's variables; for .shared ones from sharedOrigin
+  /// on, and 0 for dynamic ones, whose address each kernel has for itself.
+  std::vector<uint64_t> globals;
+  /// The address that `extern .shared` variables have in a function.
+  uint64_t dynamicShared(const FunctionCode &function) const;
 
 private:
   Program() = default;
+  llvm::Error allocateGlobals();
+  llvm::Error initializeGlobals();
+  llvm::Error placeVariables();
+  llvm::Error checkCalls() const;
+  void assignSlots();
+
   DeviceMemory *memory = nullptr;
 };
 

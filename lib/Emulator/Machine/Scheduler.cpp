@@ -1,6 +1,10 @@
 //===- Scheduler.cpp - Who goes next in a cluster -------------------------===//
 
 #include "lib/Emulator/Machine/Scheduler.h"
+#include "lib/Emulator/Async/MemoryBarrier.h"
+#include "lib/Emulator/Async/RegisterWatch.h"
+#include "lib/Emulator/Async/Wgmma.h"
+#include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
@@ -28,18 +32,6 @@ constexpr unsigned timeoutsOfDeadlock = 200;
 
 // How far a loop is followed to see whether it comes back to the same state.
 constexpr unsigned longestSpin = 20'000;
-
-LaneMask lanesOf(const uint64_t *predicate) {
-  LaneMask result = 0;
-  for (unsigned lane = 0; lane != warpSize; ++lane)
-    result |= LaneMask(predicate[lane] & 1) << lane;
-  return result;
-}
-
-template <typename Body> void forEachLane(LaneMask lanes, Body body) {
-  for (; lanes; lanes &= lanes - 1)
-    body(unsigned(llvm::countr_zero(lanes)));
-}
 
 } // namespace
 
@@ -134,8 +126,11 @@ uint64_t Scheduler::runGroup(Warp &warp, Group group, uint64_t turn) {
                     "lanes of a warp");
     }
     Outcome outcome = Outcome::Next;
-    if (executing)
+    if (executing) {
+      if (warp.registerWatch) [[unlikely]]
+        warp.registerWatch->observe(warp, instruction, executing);
       outcome = instruction.execute(warp, instruction, executing);
+    }
     if (outcome == Outcome::Wait) [[unlikely]] {
       LaneMask done = (lanes & ~executing) | (warp.advanced & executing);
       LaneMask waits = executing & ~warp.advanced;
@@ -374,6 +369,7 @@ bool Scheduler::run(uint64_t steps) {
   // What was started still happens, though nobody waits for it.
   while (completeAny())
     ;
+  reportTransactions(cluster, /*isDeadlock=*/false);
   return true;
 }
 
@@ -496,6 +492,8 @@ void Scheduler::reportDeadlock() {
       runGroup(*warp, group, 1);
   }
   cluster.explaining = false;
+  reportTransactions(cluster, /*isDeadlock=*/true);
+  reportRegisterPool(cluster);
 
   // Who waits for the same thing at the same place is told together: whole
   // warps if all of their lanes do, threads otherwise.

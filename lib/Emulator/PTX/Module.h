@@ -15,7 +15,9 @@
 //     function's list, and names are for messages.
 //   * `.loc` lines say which line of the CUDA C++, or through #line of the
 //     .tile file, the instructions after them come from. Each instruction
-//     carries that, and the line of the PTX itself.
+//     carries that, and the line of the PTX itself. Of a function that was
+//     inlined it is a line of that function; the line of the kernel that the
+//     calls started from is the outer one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,6 +91,8 @@ struct Location {
   unsigned file = 0;    // A number of Module::files; 0 if there is no .loc.
   unsigned line = 0;
   unsigned column = 0;
+  unsigned outerFile = 0; // As file and line where nothing was inlined.
+  unsigned outerLine = 0;
 };
 
 struct Register {

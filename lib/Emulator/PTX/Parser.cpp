@@ -213,7 +213,9 @@ bool Parser::parseLocation() {
       !parsePlacePart(location.column))
     return false;
   // `, function_name $L__info_string0+8, inlined_at 1 20 3`: what was inlined
-  // where. The line of the inlined code is what messages show.
+  // where. Where that line was inlined in turn, a .loc before has said.
+  Place place = {location.file, location.line, location.column};
+  Place outer = place;
   while (consume(",")) {
     llvm::StringRef name;
     if (!parseIdentifier(name, "function_name or inlined_at"))
@@ -223,14 +225,19 @@ bool Parser::parseLocation() {
       if (!parseIdentifier(name, "a label") || !parseOffset(offset))
         return false;
     } else if (name == "inlined_at") {
-      unsigned ignored = 0;
-      for (int i = 0; i != 3; ++i)
-        if (!parsePlacePart(ignored))
+      for (unsigned &part : outer)
+        if (!parsePlacePart(part))
           return false;
     } else {
       return fail(token, "'" + name + "' is not known in .loc");
     }
   }
+  auto known = outerPlaces.find(outer);
+  if (outer != place && known != outerPlaces.end())
+    outer = known->second;
+  outerPlaces[place] = outer;
+  location.outerFile = outer[0];
+  location.outerLine = outer[1];
   return true;
 }
 

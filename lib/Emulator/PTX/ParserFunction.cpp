@@ -96,6 +96,7 @@ bool Parser::parseFunction(bool isEntry, Linkage linkage) {
   made.isEntry = isEntry;
   function = &made;
   location = {};
+  outerPlaces.clear();
   scopes.clear();
   scopes.emplace_back();
   while (consume(".attribute"))

@@ -19,6 +19,7 @@
 #include "lib/Emulator/PTX/Lexer.h"
 #include "lib/Emulator/PTX/Module.h"
 #include "llvm/Support/Error.h"
+#include <map>
 
 namespace tilec::emulator::ptx {
 
@@ -162,6 +163,10 @@ private:
   Function *function = nullptr;
   std::vector<Scope> scopes;
   Location location;
+  /// A file, a line and a column; and where in the kernel those of inlined code
+  /// are, as the last .loc of each says.
+  using Place = std::array<unsigned, 3>;
+  std::map<Place, Place> outerPlaces;
 };
 
 /// Whether PTX has a special register of that name, component included:

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Race/Detector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "lib/Emulator/Machine/Instruction.h"
 #include "lib/Emulator/Machine/Memory.h"
 #include "lib/Emulator/Race/DetectorState.h"

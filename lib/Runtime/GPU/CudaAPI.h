@@ -31,6 +31,9 @@ using Graph = struct OpaqueGraph *;
 using GraphExec = struct OpaqueGraphExec *;
 
 enum : Result {
+  /// None of NVIDIA's: of a driver that says itself, by cuGetErrorString, what
+  /// is wrong and, on a line that begins with "help: ", what to do.
+  Explained = -1,
   Success = 0,
   InvalidValue = 1,
   OutOfMemory = 2,

@@ -46,6 +46,15 @@ llvm::Expected<std::unique_ptr<Driver>> Driver::open(const std::string &path) {
   return driver;
 }
 
+llvm::Expected<std::unique_ptr<Driver>>
+Driver::adopt(const cuda::Functions &functions) {
+  std::unique_ptr<Driver> driver(new Driver);
+  driver->functions = functions;
+  if (llvm::Error error = driver->initialize())
+    return std::move(error);
+  return driver;
+}
+
 llvm::Error Driver::initialize() {
   if (llvm::Error error =
           check(functions.init(0), "initialize NVIDIA's driver"))

@@ -60,6 +60,11 @@ public:
   /// Opens a driver library by path or name.
   static llvm::Expected<std::unique_ptr<Driver>> open(const std::string &path);
 
+  /// A driver of functions that act like NVIDIA's, such as those of an
+  /// emulator. They must stay valid for as long as it lives.
+  static llvm::Expected<std::unique_ptr<Driver>>
+  adopt(const cuda::Functions &functions);
+
   ~Driver();
 
   /// The newest CUDA version that the driver supports: 13000 for 13.0.

@@ -122,7 +122,12 @@ static constexpr Explanation explanations[] = {
 llvm::Error Driver::check(cuda::Result result, const llvm::Twine &doing) const {
   if (result == cuda::Success)
     return llvm::Error::success();
-  const char *name = nullptr;
+  const char *name = nullptr, *text = nullptr;
+  if (result == cuda::Explained &&
+      functions.getErrorString(result, &text) == cuda::Success && text) {
+    auto [what, help] = llvm::StringRef(text).split("\nhelp: ");
+    return gpuError(ErrorKind::Driver, "cannot " + doing + ": " + what, help);
+  }
   if (!functions.getErrorName ||
       functions.getErrorName(result, &name) != cuda::Success || !name)
     name = "unknown error";
@@ -133,7 +138,6 @@ llvm::Error Driver::check(cuda::Result result, const llvm::Twine &doing) const {
                       "cannot " + doing + ": " + known.meaning + " (" + number +
                           ")",
                       known.help);
-  const char *text = nullptr;
   if (functions.getErrorString(result, &text) != cuda::Success || !text)
     text = "the driver does not explain it";
   return gpuError(ErrorKind::Driver,

@@ -77,6 +77,8 @@ public:
   ~Launcher();
 
   const KernelImage &image() const { return kernelImage; }
+  /// The machine code or PTX.
+  llvm::StringRef text() const { return code; }
 
   /// Launches on a stream. Errors: BadArgument, WrongDevice, TooLarge, and what
   /// loading and launching may give.

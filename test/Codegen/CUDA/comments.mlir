@@ -4,8 +4,8 @@
 // RUN:   | FileCheck --check-prefix=PLAIN %s
 
 // Statements name the lines of the source that they come from, and variables
-// their names; a backslash at the end of a line is not taken over. Without the
-// source there are no comments.
+// their names; a backslash at the end of a line is not taken over. All the code of
+// a statement is on its line. Without the source there are no comments.
 
 // CHECK-LABEL: scale(
 // CHECK:        // grid n in tile(N)
@@ -15,28 +15,40 @@
 // CHECK-NEXT:   // x = X[n]
 // CHECK-NEXT: #line 3 "Inputs/scale.tile"
 // CHECK-NEXT:   const float *x_tile = X + i + column;
+// CHECK-NEXT: #line 3 "Inputs/scale.tile"
 // CHECK-NEXT:   float x[2];
+// CHECK-NEXT: #line 3 "Inputs/scale.tile"
 // CHECK-NEXT:   load_8(x, x_tile);
 // CHECK-NEXT:   // total = sum<n>(x)
 // CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   float total = 0.0f;
 // CHECK-NEXT: #pragma unroll
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   for (int r = 0; r < 2; ++r)
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:     total += x[r];
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   total += from_lane_xor(total, 1);
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   total += from_lane_xor(total, 2);
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   total += from_lane_xor(total, 4);
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   total += from_lane_xor(total, 8);
+// CHECK-NEXT: #line 4 "Inputs/scale.tile"
 // CHECK-NEXT:   total += from_lane_xor(total, 16);
 // CHECK-NEXT:   // y = x * total  // of the tile
 // CHECK-NEXT: #line 5 "Inputs/scale.tile"
 // CHECK-NEXT:   float y_for_all[2];
 // CHECK-NEXT: #pragma unroll
+// CHECK-NEXT: #line 5 "Inputs/scale.tile"
 // CHECK-NEXT:   for (int r = 0; r < 2; ++r)
+// CHECK-NEXT: #line 5 "Inputs/scale.tile"
 // CHECK-NEXT:     y_for_all[r] = x[r] * total;
 // CHECK-NEXT:   // Y[n] = y
 // CHECK-NEXT: #line 6 "Inputs/scale.tile"
 // CHECK-NEXT:   float *y_tile = Y + i + column;
+// CHECK-NEXT: #line 6 "Inputs/scale.tile"
 // CHECK-NEXT:   store_8(y_tile, y_for_all);
 
 // PLAIN-NOT: #line

@@ -1,0 +1,235 @@
+//===- TensorCopies.cpp - Bulk copies of boxes of tensors -----------------===//
+//
+// A part is a range of rows of the box. Rows outside of the tensor are filled
+// by loads, and count as bytes that were delivered; stores leave them out.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Emulator/Async/BulkCopies.h"
+#include <cstring>
+
+namespace tilec::emulator {
+
+namespace {
+
+struct BoxTransfer final : BulkTransfer {
+  TensorMap map;
+  std::array<int32_t, maxTensorRank> coordinates = {};
+  uint64_t source = 0; // Of a Store, in shared memory.
+
+  uint64_t bytesOf(const BulkPart &part) const override {
+    return (part.end - part.begin) * map.rowBytes();
+  }
+  BoxRow row(uint64_t index) const {
+    return boxRow(map, llvm::ArrayRef(coordinates).take_front(map.rank),
+                  uint32_t(index));
+  }
+  /// The bytes of a row inside the tensor, or null, reported.
+  char *globalBytes(const BoxRow &row) const {
+    Place place = issuer.warp->find(issuer.lane, ptx::Space::Global,
+                                    row.address, row.inside);
+    if (!place.data)
+      issuer.report(ReportKind::OutOfBounds,
+                    "a tensor map describes memory outside of its allocation",
+                    "its dimensions and strides must be those of the tensor");
+    return place.data;
+  }
+
+  void read(const BulkPart &part, std::vector<char> &bytes,
+            const AsyncOperation &operation) const override {
+    bytes.resize(bytesOf(part));
+    if (details().kind == BulkKind::Store)
+      readShared(part, bytes, operation);
+    else
+      readGlobal(part, bytes, operation);
+  }
+  void write(const BulkPart &part, llvm::ArrayRef<char> bytes, uint64_t to,
+             const AsyncOperation &operation) const override {
+    if (details().kind == BulkKind::Store)
+      writeGlobal(part, bytes, operation);
+    else
+      writeShared(part, bytes, to, operation);
+  }
+
+  void readGlobal(const BulkPart &part, std::vector<char> &bytes,
+                  const AsyncOperation &operation) const;
+  void writeGlobal(const BulkPart &part, llvm::ArrayRef<char> bytes,
+                   const AsyncOperation &operation) const;
+  void readShared(const BulkPart &part, std::vector<char> &bytes,
+                  const AsyncOperation &operation) const;
+  void writeShared(const BulkPart &part, llvm::ArrayRef<char> bytes,
+                   uint64_t to, const AsyncOperation &operation) const;
+  /// Calls `visit(offset in bytes, address, size)` for the pieces of a part in
+  /// shared memory.
+  template <typename Visit>
+  void forEachPiece(const BulkPart &part, uint64_t base, Visit visit) const;
+};
+
+void BoxTransfer::readGlobal(const BulkPart &part, std::vector<char> &bytes,
+                             const AsyncOperation &operation) const {
+  uint64_t fill = map.fillBits();
+  unsigned elementBytes = map.elementBytes();
+  for (uint64_t at = 0; fill != 0 && at < bytes.size(); at += elementBytes)
+    std::memcpy(&bytes[at], &fill, elementBytes);
+  for (uint64_t index = part.begin; index < part.end; ++index) {
+    BoxRow from = row(index);
+    if (from.inside == 0)
+      continue;
+    const char *data = globalBytes(from);
+    if (!data)
+      return;
+    if (Detector *detector = cluster().detector())
+      detector->read(operation, from.address, from.inside);
+    std::memcpy(&bytes[(index - part.begin) * map.rowBytes() + from.skipped],
+                data, from.inside);
+  }
+}
+
+void BoxTransfer::writeGlobal(const BulkPart &part, llvm::ArrayRef<char> bytes,
+                              const AsyncOperation &operation) const {
+  const BulkDetails &how = details();
+  for (uint64_t index = part.begin; index < part.end; ++index) {
+    BoxRow to = row(index);
+    if (to.inside == 0)
+      continue;
+    char *data = globalBytes(to);
+    if (!data)
+      return;
+    const char *from =
+        &bytes[(index - part.begin) * map.rowBytes() + to.skipped];
+    if (Detector *detector = cluster().detector()) {
+      if (how.reduction)
+        detector->reduce(operation, to.address, to.inside);
+      else
+        detector->write(operation, to.address, to.inside);
+    }
+    if (how.reduction)
+      reduceElements(*how.reduction, elementType(map.type), data, from,
+                     to.inside);
+    else
+      std::memcpy(data, from, to.inside);
+  }
+}
+
+template <typename Visit>
+void BoxTransfer::forEachPiece(const BulkPart &part, uint64_t base,
+                               Visit visit) const {
+  uint64_t begin = part.begin * map.rowBytes();
+  uint64_t end = part.end * map.rowBytes();
+  if (map.swizzle == Swizzle::None)
+    return visit(0, base + begin, end - begin);
+  for (uint64_t at = begin; at < end; at += 16)
+    visit(at - begin, swizzled(base + at, map.swizzle), 16);
+}
+
+void BoxTransfer::readShared(const BulkPart &part, std::vector<char> &bytes,
+                             const AsyncOperation &operation) const {
+  uint64_t row = map.rowBytes();
+  if (Detector *detector = cluster().detector())
+    forEachSharedPiece(source, part.begin * row, part.end * row, map.swizzle,
+                       [&](uint64_t address, uint64_t size) {
+                         detector->read(operation, address, size);
+                       });
+  forEachPiece(part, source,
+               [&](uint64_t offset, uint64_t address, uint64_t size) {
+                 std::memcpy(&bytes[offset],
+                             sharedBytes(cluster(), address, size), size);
+               });
+}
+
+void BoxTransfer::writeShared(const BulkPart &part, llvm::ArrayRef<char> bytes,
+                              uint64_t to,
+                              const AsyncOperation &operation) const {
+  uint64_t row = map.rowBytes();
+  if (Detector *detector = cluster().detector())
+    forEachSharedPiece(to, part.begin * row, part.end * row, map.swizzle,
+                       [&](uint64_t address, uint64_t size) {
+                         detector->write(operation, address, size);
+                       });
+  forEachPiece(part, to,
+               [&](uint64_t offset, uint64_t address, uint64_t size) {
+                 std::memcpy(sharedBytes(cluster(), address, size),
+                             &bytes[offset], size);
+               });
+}
+
+/// The map that an operand points to.
+std::optional<TensorMap> mapOf(Warp &warp, unsigned lane,
+                               const Instruction &at,
+                               const AddressOperand &operand, unsigned rank) {
+  Place place =
+      warp.resolve(lane, ptx::Space::Generic, operand.of(warp, lane),
+                   tensorMapBytes, tensorMapAlignment, /*isWrite=*/false, at);
+  if (!place.data)
+    return std::nullopt;
+  llvm::Expected<TensorMap> map =
+      decodeTensorMap(llvm::ArrayRef(place.data, tensorMapBytes));
+  if (!map) {
+    warp.report(ReportKind::BadOperand, lane, at,
+                llvm::toString(map.takeError()),
+                "pass the address of a tensor map that the host encoded, a "
+                "__grid_constant__ parameter for example");
+    return std::nullopt;
+  }
+  if (map->rank != rank) {
+    warp.report(ReportKind::BadOperand, lane, at,
+                "the tensor map has " + std::to_string(map->rank) +
+                    " dimensions, the copy " + std::to_string(rank));
+    return std::nullopt;
+  }
+  return *map;
+}
+
+void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
+  const auto &details = at.as<BulkDetails>();
+  Cluster &cluster = warp.block.cluster;
+  bool isStore = details.kind == BulkKind::Store;
+  std::optional<TensorMap> map = mapOf(
+      warp, lane, at, isStore ? details.to : details.from, details.rank);
+  if (!map)
+    return;
+  auto transfer = std::make_shared<BoxTransfer>();
+  transfer->issuer = {&warp, lane, &at};
+  transfer->map = *map;
+  for (unsigned i = 0; i < details.rank; ++i)
+    transfer->coordinates[i] =
+        int32_t(warp.values(details.coordinates[i])[lane]);
+  if (details.kind == BulkKind::Prefetch)
+    return;
+  if (details.reduction &&
+      !isReducible(*details.reduction, elementType(map->type))) {
+    warp.report(ReportKind::BadOperand, lane, at,
+                "elements of the tensor map's type have no such reduction");
+    return;
+  }
+
+  // With a swizzle pieces move within their spans, the last of which may go
+  // beyond the box.
+  uint64_t bytes = map->boxBytes();
+  uint64_t span = spanOf(map->swizzle);
+  uint64_t covered = (bytes + span - 1) / span * span;
+  auto parts = divide(cluster, map->numRows(), 1);
+  if (!isStore) {
+    auto targets = targetsOf(warp, lane, at, covered, 128);
+    cluster.counters.bulkLoadBytes += bytes;
+    startLoad(std::move(transfer), parts, targets);
+    return;
+  }
+  Place source =
+      warp.resolve(lane, ptx::Space::Shared, details.from.of(warp, lane),
+                   unsigned(covered), 128, /*isWrite=*/false, at);
+  if (!source.data)
+    return;
+  transfer->source = source.address;
+  cluster.counters.bulkStoreBytes += bytes;
+  startStore(std::move(transfer), parts, 0);
+}
+
+} // namespace
+
+Outcome runBulkTensor(Warp &warp, const Instruction &at, LaneMask lanes) {
+  forEachLane(lanes, [&](unsigned lane) { runTensor(warp, lane, at); });
+  return Outcome::Next;
+}
+
+} // namespace tilec::emulator
