@@ -170,9 +170,9 @@ TEST_CASE("special registers", "[moves]") {
   test("%warpid", [](unsigned i) { return i % 128 / 32; });
   test("%lanemask_lt", [](unsigned i) { return (1u << (i % 32)) - 1; });
   test("%cluster_ctarank", [](unsigned) { return 0; });
-  // Clocks go on.
+  // Clocks do not go back.
   check("mov.u64 %x0, %clock64; mov.u64 %x1, %clock64;\n"
-        "setp.gt.u64 %p0, %x1, %x0; selp.u32 %d, 1, 0, %p0;",
+        "setp.ge.u64 %p0, %x1, %x0; selp.u32 %d, 1, 0, %p0;",
         Type::U32, {Type::U32}, inputs, [](Operands) { return 1; });
   // Those that do not change may be operands of anything.
   check("add.u32 %d, %tid.x, 1;", Type::U32, {Type::U32}, inputs,
