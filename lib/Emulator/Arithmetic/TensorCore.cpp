@@ -96,7 +96,6 @@ SumModel sumModel(ptx::Type operand, bool isWarpgroup) {
     return {8, 25};
   case ptx::Type::E4M3:
   case ptx::Type::E5M2:
-    // mma.sync converts to f16 first; only wgmma has the narrow adder.
     return isWarpgroup ? SumModel{32, 13} : SumModel{16, 25};
   default:
     return {16, 25};

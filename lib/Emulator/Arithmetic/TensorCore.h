@@ -64,7 +64,8 @@ struct SumModel {
   unsigned depth;        // Terms of a step.
   unsigned fractionBits; // Below the largest exponent.
 };
-/// Of the tensor cores of sm_90.
+/// Of the tensor cores of sm_90, by mma.sync or by wgmma. mma.sync of fp8 is
+/// made of products of f16.
 SumModel sumModel(ptx::Type operand, bool isWarpgroup);
 
 /// d = a * b, plus d if `accumulates`. `d` has a.count rows of b.count elements,
