@@ -136,6 +136,8 @@ uint64_t convertNaN(Type to, Type from, uint64_t bits,
   }
   if (to == Type::F32 && from == Type::BF16)
     return bits << 16;
+  if (from == Type::F32 && mode.flush)
+    bits = floatNaN; // By an addition, before.
   if (to != Type::F64 && from != Type::F64)
     return formatOf(to).nan();
   Format source = formatOf(from), result = formatOf(to);
