@@ -122,23 +122,23 @@ void startStore(std::shared_ptr<const BulkTransfer> transfer,
       group->operations.push_back(operation);
     ++group->unfinished;
     ++group->reading;
-    cluster.enqueue(
-        {[transfer, part, to, group, operation] {
-           Cluster &cluster = transfer->cluster();
-           std::vector<char> bytes;
-           transfer->read(part, bytes, operation);
-           --group->reading;
-           cluster.progress();
-           cluster.enqueue({[transfer, part, to, group, operation,
-                             bytes = std::move(bytes)] {
-                              transfer->write(part, bytes, to, operation);
-                              --group->unfinished;
-                              transfer->cluster().progress();
-                              transfer->cluster().wrote();
-                            },
-                            "bulk copy"});
-         },
-         "bulk copy"});
+    cluster.enqueue({[transfer, part, to, group, operation] {
+                       Cluster &cluster = transfer->cluster();
+                       std::vector<char> bytes;
+                       transfer->read(part, bytes, operation);
+                       --group->reading;
+                       cluster.progress();
+                       cluster.enqueue({[transfer, part, to, group, operation,
+                                         bytes = std::move(bytes)] {
+                                          transfer->write(part, bytes, to,
+                                                          operation);
+                                          --group->unfinished;
+                                          transfer->cluster().progress();
+                                          transfer->cluster().wrote();
+                                        },
+                                        "bulk copy"});
+                     },
+                     "bulk copy"});
   }
 }
 
@@ -167,9 +167,9 @@ struct LineTransfer final : BulkTransfer {
   void write(const BulkPart &part, llvm::ArrayRef<char> bytes, uint64_t to,
              const AsyncOperation &operation) const override {
     const BulkDetails &how = details();
-    char *data = target.data ? target.data + part.begin
-                             : sharedBytes(cluster(), to + part.begin,
-                                           bytes.size());
+    char *data = target.data
+                     ? target.data + part.begin
+                     : sharedBytes(cluster(), to + part.begin, bytes.size());
     if (Detector *detector = cluster().detector()) {
       if (how.reduction)
         detector->reduce(operation, to + part.begin, bytes.size());

@@ -146,16 +146,13 @@ void BoxTransfer::writeShared(const BulkPart &part, llvm::ArrayRef<char> bytes,
                        [&](uint64_t address, uint64_t size) {
                          detector->write(operation, address, size);
                        });
-  forEachPiece(part, to,
-               [&](uint64_t offset, uint64_t address, uint64_t size) {
-                 std::memcpy(sharedBytes(cluster(), address, size),
-                             &bytes[offset], size);
-               });
+  forEachPiece(part, to, [&](uint64_t offset, uint64_t address, uint64_t size) {
+    std::memcpy(sharedBytes(cluster(), address, size), &bytes[offset], size);
+  });
 }
 
 /// The map that an operand points to.
-std::optional<TensorMap> mapOf(Warp &warp, unsigned lane,
-                               const Instruction &at,
+std::optional<TensorMap> mapOf(Warp &warp, unsigned lane, const Instruction &at,
                                const AddressOperand &operand, unsigned rank) {
   Place place =
       warp.resolve(lane, ptx::Space::Generic, operand.of(warp, lane),
@@ -184,8 +181,8 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   const auto &details = at.as<BulkDetails>();
   Cluster &cluster = warp.block.cluster;
   bool isStore = details.kind == BulkKind::Store;
-  std::optional<TensorMap> map = mapOf(
-      warp, lane, at, isStore ? details.to : details.from, details.rank);
+  std::optional<TensorMap> map =
+      mapOf(warp, lane, at, isStore ? details.to : details.from, details.rank);
   if (!map)
     return;
   auto transfer = std::make_shared<BoxTransfer>();

@@ -76,8 +76,8 @@ void scatter(Warp &warp, const Instruction &at, const Product &product,
         Element place = elementOfC(lane, index);
         return d[place.row * maxColumns + place.column];
       };
-      to[lane] = isHalf ? element(2 * reg) | element(2 * reg + 1) << 16
-                        : element(reg);
+      to[lane] =
+          isHalf ? element(2 * reg) | element(2 * reg + 1) << 16 : element(reg);
     });
   }
 }
@@ -119,12 +119,11 @@ void gatherOperands(Warp &warp, const Instruction &at, const Product &product,
 Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
   thread_local TensorOperand a, b;
   const Product &product = at.as<Product>();
-  gatherOperands(
-      warp, at, product, [](unsigned k) { return k; }, a, b);
+  gatherOperands(warp, at, product, [](unsigned k) { return k; }, a, b);
   uint32_t d[maxRows * maxColumns];
   gatherAccumulators(warp, at, product, d);
-  multiplyAccumulate(a, b, product.d, d, /*accumulates=*/true,
-                     product.saturate, sumModel(product.a, /*isWarpgroup=*/false));
+  multiplyAccumulate(a, b, product.d, d, /*accumulates=*/true, product.saturate,
+                     sumModel(product.a, /*isWarpgroup=*/false));
   scatter(warp, at, product, d, lanes);
   countProduct(warp, product);
   return Outcome::Next;
@@ -139,8 +138,8 @@ Outcome runFp8(Warp &warp, const Instruction &at, LaneMask lanes) {
   unsigned half = product.k / 2;
   gatherOperands(
       warp, at, product,
-      [=](unsigned k) { return k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : half); },
-      a, b);
+      [=](unsigned k) { return k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : half); }, a,
+      b);
   uint32_t c[maxRows * maxColumns], d[maxRows * maxColumns];
   gatherAccumulators(warp, at, product, c);
   SumModel model = sumModel(product.a, /*isWarpgroup=*/false);
@@ -175,8 +174,8 @@ Outcome runBits(Warp &warp, const Instruction &at, LaneMask lanes) {
   for (unsigned i = 0; i < product.m; ++i)
     for (unsigned j = 0; j < product.n; ++j)
       for (unsigned word = 0; word < product.k / 32; ++word) {
-        uint32_t both = product.isXor ? a[i][word] ^ b[j][word]
-                                      : a[i][word] & b[j][word];
+        uint32_t both =
+            product.isXor ? a[i][word] ^ b[j][word] : a[i][word] & b[j][word];
         d[i * maxColumns + j] += llvm::popcount(both);
       }
   scatter(warp, at, product, d, lanes);
@@ -188,8 +187,7 @@ Outcome runBits(Warp &warp, const Instruction &at, LaneMask lanes) {
 Outcome runDoubles(Warp &warp, const Instruction &at, LaneMask lanes) {
   const Product &product = at.as<Product>();
   constexpr unsigned maxDepth = 16;
-  double a[maxRows][maxDepth], b[maxDepth][maxColumns],
-      d[maxRows][maxColumns];
+  double a[maxRows][maxDepth], b[maxDepth][maxColumns], d[maxRows][maxColumns];
   unsigned numA = product.registersOfA(), numB = product.registersOfB(),
            numD = product.elementsOfD();
   auto value = [&](unsigned index, unsigned lane) {
@@ -288,10 +286,10 @@ llvm::Error decodeProduct(Decoder &decoder, const ptx::Instruction &from,
     return decoder.unsupported(
         from, "this shape is not known for these types and layouts");
   to.type = product->d;
-  to.execute = isBits                      ? runBits
+  to.execute = isBits                    ? runBits
                : product->a == Type::F64 ? runDoubles
-               : isFp8(product->a)         ? runFp8
-                                           : runProduct;
+               : isFp8(product->a)       ? runFp8
+                                         : runProduct;
   unsigned numResults = product->registersOfD();
   unsigned numValues = product->registersOfA() + product->registersOfB() +
                        product->registersOfD();

@@ -67,6 +67,13 @@ struct Waiting {
   std::string what;                // "phase 3 of the mbarrier at 1032".
 };
 
+/// What bar.red gives: how many threads' predicates hold, whether all do,
+/// whether any does.
+struct BarrierResult {
+  uint32_t count = 0;
+  bool conjunction = true, disjunction = false;
+};
+
 class Warp {
 public:
   Warp(Block &block, unsigned index, LaneMask lanes);
@@ -146,8 +153,7 @@ public:
   // What lanes that came to a barrier of the block wait for. Completion moves
   // them from the first to the second.
   LaneMask atBarrier = 0, leavesBarrier = 0;
-  LaneMask reduced = 0;      // What bar.red gave those who leave: and, or.
-  uint32_t reducedCount = 0; // popc.
+  std::array<BarrierResult, warpSize> reduced = {};
   std::array<uint64_t, warpSize> clusterArrival = {}; // See ClusterBarrier.
   LaneMask suspended = 0; // Wait in mbarrier.try_wait.
 

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Race/Detector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "lib/Emulator/Machine/Instruction.h"
 #include "lib/Emulator/Machine/Memory.h"
 #include "lib/Emulator/Race/DetectorState.h"
@@ -35,6 +34,15 @@ struct ThreadActor {
                  ? Relation::Ordered
                  : Relation::Unordered;
     return relationToForeign(earlier);
+  }
+  /// Whether who comes after this one comes after `earlier`, in every respect.
+  bool isBefore(const Access &earlier) const {
+    if (isSelf(earlier))
+      return true;
+    if (earlier.cluster != cluster)
+      return relationToForeign(earlier) == Relation::Ordered;
+    Times times = clock->of(earlier.agent);
+    return times.known >= earlier.step && times.loaded >= earlier.step;
   }
   /// Whether the accesses are one instruction, of which one lane wins.
   bool isTogether(const Access &, const Access &, uint64_t) const {
@@ -108,6 +116,12 @@ struct OperationActor {
                ? Relation::NotLoaded
                : Relation::Ordered;
   }
+  /// Only operations of the same agent: who knows that one is complete knows
+  /// it of those, but not what else came before it.
+  bool isBefore(const Access &earlier) const {
+    return earlier.cluster == cluster && (earlier.agent == operation.reader ||
+                                          earlier.agent == operation.writer);
+  }
   bool isTogether(const Access &, const Access &, uint64_t) const {
     return false;
   }
@@ -140,84 +154,77 @@ void Detector::State::conflict(const Access &earlier, const Access &later,
   report(relation, earlier, later, address);
 }
 
-/// How many reads a set keeps; in one of global memory, for all clusters.
-static size_t mostReads(uint64_t address) {
+/// How many accesses a set keeps; in one of global memory, for all clusters.
+static size_t mostSince(uint64_t address) {
   return isShared(address) ? SIZE_MAX : 256;
 }
 
 template <typename Actor>
-void Detector::State::touchRead(Shadow &shadow, Record &record,
-                                uint64_t address, const Access &self,
-                                const Actor &actor) {
+void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
+                            const Access &self, const Actor &actor) {
+  // A race with the last weak write?
   const Access &write = record.write;
   if (write.agent == Access::none) {
-    if (write.step != 0)
+    if (write.step != 0 && (!self.isWrite || self.isUpdate))
       reportUninitialized(self, address);
   } else if (!actor.isSelf(write)) {
     conflict(write, self, address, actor);
   }
 
-  Access &read = record.read;
-  if (read.agent == Access::none || read.isBy(self)) {
-    read = self;
-    return;
-  }
-  auto isBefore = [&](const Access &earlier) {
-    return actor.relation(earlier, self) == Relation::Ordered;
-  };
-  if (read.agent != Access::many) {
-    if (isBefore(read))
-      read = self;
-    else
-      shadow.addRead(record, self, mostReads(address), isBefore);
-    return;
-  }
-  AccessSet &set = shadow.setOf(record);
-  if (set.hasWrites)
-    for (const Access &earlier : set.list)
-      if (earlier.isWrite)
-        conflict(earlier, self, address, actor);
-  const Access &last = set.list.back();
-  if (last.isBy(self) && last.step == self.step && last.isWrite == 0)
-    return;
-  shadow.addRead(record, self, mostReads(address), [&](const Access &earlier) {
-    return !earlier.isWrite && isBefore(earlier);
-  });
-}
+  // With what came since?
+  Access &since = record.since;
+  if (since.agent == Access::many)
+    compare(shadow.setOf(record), self, address, actor);
+  else if (since.agent != Access::none && (since.isWrite || self.isWrite) &&
+           !actor.isSelf(since))
+    conflict(since, self, address, actor);
 
-template <typename Actor>
-void Detector::State::touchWrite(Shadow &shadow, Record &record,
-                                 uint64_t address, const Access &self,
-                                 const Actor &actor) {
-  const Access &write = record.write;
-  if (write.agent != Access::none && !actor.isSelf(write))
-    conflict(write, self, address, actor);
-  if (record.read.agent == Access::many) {
-    AccessSet &set = shadow.setOf(record);
-    if (!self.isStrong || set.hasWeak)
-      for (const Access &earlier : set.list)
-        if (!actor.isSelf(earlier))
-          conflict(earlier, self, address, actor);
-  } else if (record.read.agent != Access::none && !actor.isSelf(record.read)) {
-    conflict(record.read, self, address, actor);
-  }
-
-  if (!self.isStrong) {
-    shadow.clearReads(record);
+  // Remember it.
+  if (self.isWrite && !self.isStrong) {
+    shadow.clearSince(record);
     record.write = self;
     return;
   }
-  // Others that are strong may have no order with this one, and must be
-  // compared with what comes after.
-  auto isBefore = [&](const Access &earlier) {
-    return actor.relation(earlier, self) == Relation::Ordered;
+  auto isNeedless = [&](const Access &earlier) {
+    return standsFor(self, earlier) && actor.isBefore(earlier);
   };
-  if (record.read.agent != Access::none && record.read.agent != Access::many &&
-      isBefore(record.read))
-    record.read = Access();
-  if (write.agent != Access::none && !isBefore(write))
-    shadow.addRead(record, write, mostReads(address), isBefore);
-  record.write = self;
+  if (since.agent == Access::none ||
+      (since.agent != Access::many && isNeedless(since))) {
+    since = self;
+    return;
+  }
+  if (since.agent == Access::many) {
+    AccessSet &set = shadow.setOf(record);
+    auto &list = (self.isStrong ? set.strong : set.weak).list;
+    if (!list.empty() && list.back().isBy(self) && isNeedless(list.back())) {
+      list.back() = self;
+      set.hasWrites |= self.isWrite;
+      if (self.isStrong)
+        set.scope = std::min<unsigned>(set.scope, self.scope);
+      return;
+    }
+  }
+  shadow.addSince(record, self, mostSince(address), isNeedless);
+}
+
+template <typename Actor>
+void Detector::State::compare(const AccessSet &set, const Access &self,
+                              uint64_t address, const Actor &actor) {
+  auto compareWith = [&](const Access &earlier) {
+    if ((earlier.isWrite || self.isWrite) && !actor.isSelf(earlier))
+      conflict(earlier, self, address, actor);
+  };
+  if (self.isWrite)
+    for (const Access &earlier : set.weak.list)
+      compareWith(earlier);
+  if (set.strong.list.empty() || (!set.hasWrites && !self.isWrite))
+    return;
+  // Strong ones do not race with each other if their scopes are wide.
+  constexpr unsigned widest = AccessSet::widestScope;
+  if (self.isStrong && self.scope == widest && set.scope == widest)
+    return;
+  for (const Access &earlier : set.strong.list)
+    compareWith(earlier);
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,21 +270,15 @@ void Detector::State::clearWords(Shadow &shadow, uint64_t offset,
 template <typename Actor>
 void Detector::State::access(uint64_t address, uint64_t bytes,
                              const Access &self, const Actor &actor) {
+  bool replaces = self.isWrite && !self.isStrong;
   forShadows(
       address, bytes,
       [&](Shadow &shadow, uint64_t offset, uint64_t here, uint64_t origin) {
-        if (!self.isWrite) {
-          shadow.visit(offset, here, /*replaces=*/false,
-                       [&](Record &record, uint64_t at, unsigned) {
-                         touchRead(shadow, record, origin + at, self, actor);
-                       });
-          return;
-        }
-        if (!self.isStrong && !shadow.words.empty())
+        if (replaces && !shadow.words.empty())
           clearWords(shadow, offset, here);
-        shadow.visit(offset, here, /*replaces=*/true,
+        shadow.visit(offset, here, replaces,
                      [&](Record &record, uint64_t at, unsigned) {
-                       touchWrite(shadow, record, origin + at, self, actor);
+                       touch(shadow, record, origin + at, self, actor);
                      });
       });
 }
@@ -567,7 +568,7 @@ void Detector::forget(uint64_t address, uint64_t bytes, bool initialized) {
         State::clearWords(shadow, offset, here);
         shadow.visit(offset, here, /*replaces=*/true,
                      [&](Record &record, uint64_t, unsigned) {
-                       shadow.clearReads(record);
+                       shadow.clearSince(record);
                        record.write = nobody;
                      });
       });

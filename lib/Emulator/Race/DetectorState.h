@@ -88,11 +88,11 @@ struct Detector::State {
   /// Whether two accesses are strong and of scopes that include each other.
   bool areStrong(const Access &a, const Access &b) const;
   template <typename Actor>
-  void touchRead(Shadow &shadow, Record &record, uint64_t address,
-                 const Access &self, const Actor &actor);
+  void touch(Shadow &shadow, Record &record, uint64_t address,
+             const Access &self, const Actor &actor);
   template <typename Actor>
-  void touchWrite(Shadow &shadow, Record &record, uint64_t address,
-                  const Access &self, const Actor &actor);
+  void compare(const AccessSet &set, const Access &self, uint64_t address,
+               const Actor &actor);
   /// Calls use(shadow, offset, bytes, origin) for the parts of a range that
   /// have a shadow each; origin + an offset is an address.
   template <typename Use>

@@ -245,21 +245,18 @@ AsyncOperation Detector::start(ThreadId issuer, Proxy proxy,
   return operation;
 }
 
-/// The async proxy sees what it has done itself; what others did, past a fence.
-static Times timesOf(const AsyncOperation &operation, Step step) {
-  return {step, operation.proxy == Proxy::Async ? step : 0, step};
-}
+/// Not fenced: what the async proxy did itself is not asked for a fence.
+static Times timesOf(Step step) { return {step, 0, step}; }
 
 void Detector::complete(const AsyncOperation &operation, SyncPoint &to) {
   Knowledge &knowledge = made(to.knowledge);
   if (operation.reader != operation.writer)
-    knowledge.add(operation.reader, timesOf(operation, operation.readStep));
-  knowledge.add(operation.writer, timesOf(operation, operation.writeStep));
+    knowledge.add(operation.reader, timesOf(operation.readStep));
+  knowledge.add(operation.writer, timesOf(operation.writeStep));
 }
 
 void Detector::completeReads(const AsyncOperation &operation, SyncPoint &to) {
-  made(to.knowledge)
-      .add(operation.reader, timesOf(operation, operation.readStep));
+  made(to.knowledge).add(operation.reader, timesOf(operation.readStep));
 }
 
 } // namespace tilec::emulator

@@ -1,7 +1,6 @@
 //===- Shadow.cpp - Who touched which bytes last --------------------------===//
 
 #include "lib/Emulator/Race/Shadow.h"
-#include "llvm/ADT/STLExtras.h"
 #include <tuple>
 
 namespace tilec::emulator {
@@ -21,10 +20,10 @@ void Shadow::split(Cell &cell, unsigned shift) {
     parts[i] = from;
     // The first of them keeps the set, the others get one of their own.
     bool isFirst = (i & ((1u << ratio) - 1)) == 0;
-    if (from.read.agent == Access::many && !isFirst) {
+    if (from.since.agent == Access::many && !isFirst) {
       uint32_t index = newSet();
-      sets[index] = sets[from.read.step];
-      parts[i].read.step = index;
+      sets[index] = sets[from.since.step];
+      parts[i].since.step = index;
     }
   }
   cell.parts = std::move(parts);
@@ -32,10 +31,10 @@ void Shadow::split(Cell &cell, unsigned shift) {
 }
 
 void Shadow::merge(Cell &cell) {
-  // Strong writes leave what came before them, which may differ.
+  // After a strong write what came before it may differ.
   unsigned count = cellBytes >> cell.shift;
   for (unsigned i = 0; i < count; ++i)
-    if (cell.parts[i].read.agent != Access::none)
+    if (cell.parts[i].since.agent != Access::none)
       return;
   cell.whole = cell.parts[0];
   cell.parts.reset();
@@ -50,19 +49,22 @@ uint32_t Shadow::newSet() {
   uint32_t index = freeSets.back();
   freeSets.pop_back();
   AccessSet &set = sets[index];
-  set.list.clear();
-  set.limit = AccessSet().limit;
-  set.hasWrites = set.hasWeak = false;
+  for (AccessSet::Part *part : {&set.weak, &set.strong}) {
+    part->list.clear();
+    part->limit = AccessSet::Part().limit;
+  }
+  set.hasWrites = false;
+  set.scope = AccessSet::widestScope;
   return index;
 }
 
-void Shadow::cleanUp(AccessSet &set, size_t most) {
+void Shadow::cleanUp(AccessSet::Part &part, size_t most) {
   // Of each agent the last of each sort: who comes after it comes after all.
   auto key = [](const Access &a) {
     return std::make_tuple(a.cluster, a.agent, bool(a.isWrite),
-                           bool(a.isStrong));
+                           unsigned(a.scope));
   };
-  auto &list = set.list;
+  auto &list = part.list;
   llvm::sort(list, [&](const Access &a, const Access &b) {
     return std::make_pair(key(a), a.step) < std::make_pair(key(b), b.step);
   });
@@ -78,7 +80,7 @@ void Shadow::cleanUp(AccessSet &set, size_t most) {
       list[i] = list[i * list.size() / (most / 2)];
     list.resize(most / 2);
   }
-  set.limit = std::max<size_t>(64, 2 * list.size());
+  part.limit = std::max<size_t>(64, 2 * list.size());
 }
 
 } // namespace tilec::emulator

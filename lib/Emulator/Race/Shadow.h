@@ -1,11 +1,12 @@
 //===- Shadow.h - Who touched which bytes last ------------------*- C++ -*-===//
 //
-// For each byte the detector keeps the last write and the reads since then
-// (Record). Bytes that are touched together share a record: memory is divided
-// into cells of 16 bytes, and a cell has one record until an access touches a
-// part of it; then it has one for each 8, 4, 2 or single bytes, as that access
-// needs, until a write of the whole cell makes it one again. So copies of tiles
-// cost a record for each 16 bytes, and accesses of a word one.
+// For each byte the detector keeps the last weak write and what came after it
+// (Record): reads, and strong writes. Bytes that are touched together share a
+// record: memory is divided into cells of 16 bytes, and a cell has one record
+// until an access touches a part of it; then it has one for each 8, 4, 2 or
+// single bytes, as that access needs, until a write of the whole cell makes it
+// one again. So copies of tiles cost a record for each 16 bytes, and accesses
+// of a word one.
 //
 // Mostly one agent reads between two writes, or one after the other with order
 // between them, and then the last is enough: a write that comes after it comes
@@ -22,6 +23,7 @@
 #include "lib/Emulator/Race/Clock.h"
 #include "lib/Emulator/Race/Words.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include <algorithm>
 #include <memory>
@@ -50,17 +52,35 @@ struct Access {
   }
 };
 
+/// Whether whoever conflicts with `earlier` conflicts with `later`, too; then
+/// one that happens before the other need not be kept.
+inline bool standsFor(const Access &later, const Access &earlier) {
+  return later.isWrite == earlier.isWrite &&
+         later.isStrong <= earlier.isStrong &&
+         (!later.isStrong ||
+          (later.scope == earlier.scope &&
+           (later.scope == numReaches - 1 || later.isBy(earlier))));
+}
+
 struct Record {
-  Access write, read;
+  Access write; // The last weak one.
+  Access since; // Reads and strong writes since then.
 };
 
 /// Accesses of different agents, as they came; an agent may be in it several
 /// times.
 struct AccessSet {
-  std::vector<Access> list;
-  size_t limit = 64;      // Length at which it is cleaned up.
-  bool hasWrites = false; // Strong ones, which others of their kind followed.
-  bool hasWeak = false;
+  struct Part {
+    std::vector<Access> list;
+    size_t limit = 64; // Length at which it is cleaned up.
+  };
+  Part weak;              // Reads.
+  Part strong;            // Reads and writes.
+  bool hasWrites = false; // `strong` has.
+  /// The least scope in `strong`.
+  unsigned scope = widestScope;
+
+  static constexpr unsigned widestScope = numReaches - 1;
 };
 
 class Shadow {
@@ -75,17 +95,17 @@ public:
   template <typename Touch>
   void visit(uint64_t offset, uint64_t bytes, bool replaces, Touch touch);
 
-  AccessSet &setOf(const Record &record) { return sets[record.read.step]; }
-  /// Forgets the reads.
-  void clearReads(Record &record) {
-    if (record.read.agent == Access::many)
-      freeSets.push_back(record.read.step);
-    record.read = Access();
+  AccessSet &setOf(const Record &record) { return sets[record.since.step]; }
+  /// Forgets what came since the last write.
+  void clearSince(Record &record) {
+    if (record.since.agent == Access::many)
+      freeSets.push_back(record.since.step);
+    record.since = Access();
   }
-  /// Adds to the reads, which become a set; for two agents or more. `prune`
-  /// tells which of them need not be kept, `most` how many may be.
+  /// Adds to what came since, which becomes a set; for two agents or more.
+  /// `prune` tells which of it need not be kept, `most` how many may be.
   template <typename Prune>
-  void addRead(Record &record, const Access &access, size_t most, Prune prune);
+  void addSince(Record &record, const Access &access, size_t most, Prune prune);
 
   /// What strong accesses carry, by the offset of their word.
   llvm::DenseMap<uint64_t, Word> words;
@@ -101,7 +121,7 @@ private:
   void split(Cell &cell, unsigned shift);
   void merge(Cell &cell);
   uint32_t newSet();
-  static void cleanUp(AccessSet &set, size_t most);
+  static void cleanUp(AccessSet::Part &part, size_t most);
 
   std::vector<Cell> cells;
   std::vector<AccessSet> sets;
@@ -139,27 +159,29 @@ void Shadow::visit(uint64_t offset, uint64_t bytes, bool replaces,
 }
 
 template <typename Prune>
-void Shadow::addRead(Record &record, const Access &access, size_t most,
-                     Prune prune) {
-  if (record.read.agent != Access::many) {
+void Shadow::addSince(Record &record, const Access &access, size_t most,
+                      Prune prune) {
+  auto push = [](AccessSet &set, const Access &access) {
+    (access.isStrong ? set.strong : set.weak).list.push_back(access);
+    set.hasWrites |= access.isWrite;
+    if (access.isStrong)
+      set.scope = std::min<unsigned>(set.scope, access.scope);
+  };
+  if (record.since.agent != Access::many) {
     uint32_t index = newSet();
-    AccessSet &set = sets[index];
-    if (record.read.agent != Access::none) {
-      set.list.push_back(record.read);
-      set.hasWeak |= !record.read.isStrong;
-    }
-    record.read = Access();
-    record.read.agent = Access::many;
-    record.read.step = index;
+    if (record.since.agent != Access::none)
+      push(sets[index], record.since);
+    record.since = Access();
+    record.since.agent = Access::many;
+    record.since.step = index;
   }
   AccessSet &set = setOf(record);
-  if (set.list.size() >= set.limit) {
-    llvm::erase_if(set.list, prune);
-    cleanUp(set, most);
+  AccessSet::Part &part = access.isStrong ? set.strong : set.weak;
+  if (part.list.size() >= part.limit) {
+    llvm::erase_if(part.list, prune);
+    cleanUp(part, most);
   }
-  set.list.push_back(access);
-  set.hasWeak |= !access.isStrong;
-  set.hasWrites |= access.isWrite;
+  push(set, access);
 }
 
 } // namespace tilec::emulator
