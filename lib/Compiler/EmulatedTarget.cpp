@@ -92,7 +92,7 @@ void EmulationFindings::add(const emulator::EmulatedRun &run,
 
 /// "thread 5 of block (1, 0, 0) writes: st.shared.b32, line 120 of k.ptx".
 static std::string describeParticipant(const Participant &participant,
-                            const emulator::ptx::Module &module) {
+                                       const emulator::ptx::Module &module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (participant.thread >= 0)

@@ -23,9 +23,9 @@ namespace tilec {
 class GpuExecutable {
 public:
   /// Compiles `kernel` for the arrays of `launch`, which are on the host, and
-  /// the device whose context is current, or the emulator, unless `cache` is given and has it;
-  /// then `args` are the kernel's compile-time arguments. Null after reporting
-  /// to `program.diags`.
+  /// the device whose context is current, or the emulator, unless `cache` is
+  /// given and has it; then `args` are the kernel's compile-time arguments.
+  /// Null after reporting to `program.diags`.
   static std::unique_ptr<GpuExecutable>
   create(Program &program, typed::Kernel &kernel, const BoundLaunch &launch,
          const CompileOptions &options, const CompileTimeArgs &args = {},

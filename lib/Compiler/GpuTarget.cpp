@@ -184,10 +184,11 @@ static void noteLargestTiles(Program &program, Diagnostic &error,
 /// Machine code from CUDA C++, and the registers it takes into
 /// `emitted.image`. Defects of the code are errors; but if it only spills and
 /// `spills` is given, that is set and nothing reported.
-static std::optional<gpu::NVRTCResult>
-assemble(Program &program, const typed::Kernel &kernel,
-         cuda::EmittedKernel &emitted, const CompileOptions &options,
-         bool *spills) {
+static std::optional<gpu::NVRTCResult> assemble(Program &program,
+                                                const typed::Kernel &kernel,
+                                                cuda::EmittedKernel &emitted,
+                                                const CompileOptions &options,
+                                                bool *spills) {
   auto report = [&](llvm::Error error) {
     reportError(program, kernel.range, "", std::move(error));
     return std::nullopt;
@@ -249,9 +250,8 @@ tilec::compileForGpu(Program &program, typed::Kernel &kernel,
       return std::nullopt;
     int64_t warps = emitted->image.threads / 32;
     bool mayRetry = !isGiven && warps < mostWarps, spills = false;
-    std::optional<gpu::NVRTCResult> code =
-        assemble(program, kernel, *emitted, options,
-                 mayRetry ? &spills : nullptr);
+    std::optional<gpu::NVRTCResult> code = assemble(
+        program, kernel, *emitted, options, mayRetry ? &spills : nullptr);
     if (code)
       return GpuCode{std::move(emitted->image), std::move(emitted->source),
                      std::move(code->ptx),

@@ -128,8 +128,9 @@ std::optional<llvm::StringMap<int64_t>> CaseChecker::choose(SizeStyle style) {
 /// Scalars without a default and without a value get one.
 void CaseChecker::giveScalars() {
   for (const typed::Param *param : subject.kernel->params) {
-    bool isGiven = llvm::any_of(
-        options.args, [&](const auto &arg) { return arg.first == param->name; });
+    bool isGiven = llvm::any_of(options.args, [&](const auto &arg) {
+      return arg.first == param->name;
+    });
     if (!param->isTensor && !param->defaultValue && !isGiven)
       options.args.emplace_back(param->name.str(), *parseArgumentSpec("1"));
   }
@@ -280,9 +281,8 @@ void CaseChecker::run(SizeStyle style, CheckedKernel &kernel) {
 /// The options without the arguments of other kernels.
 Options Checker::optionsOf(const typed::Kernel &kernel) const {
   Options result = options;
-  llvm::erase_if(result.args, [&](const auto &arg) {
-    return !kernel.findParam(arg.first);
-  });
+  llvm::erase_if(result.args,
+                 [&](const auto &arg) { return !kernel.findParam(arg.first); });
   return result;
 }
 
@@ -334,8 +334,8 @@ bool Checker::checkArgumentsUsed() {
   for (const auto &arg : options.args)
     if (!usedArguments.contains(arg.first)) {
       program.diags
-          .error({}, "no kernel of the file has a parameter '" + arg.first +
-                         "'")
+          .error({},
+                 "no kernel of the file has a parameter '" + arg.first + "'")
           .remedy("correct the name or leave it out");
       return false;
     }

@@ -15,10 +15,10 @@ struct CheckCase {
   /// In the order of the kernel's dimensions.
   std::vector<std::pair<std::string, int64_t>> extents;
   int64_t programs = 0;
-  unsigned runs = 0; // Each with a seed of its own.
-  bool hasFailed = false; // It did not compile, or its results are wrong.
-  uint64_t instructions = 0; // Of warps, in all runs.
-  double milliseconds = 0;   // Of all runs.
+  unsigned runs = 0;           // Each with a seed of its own.
+  bool hasFailed = false;      // It did not compile, or its results are wrong.
+  uint64_t instructions = 0;   // Of warps, in all runs.
+  double milliseconds = 0;     // Of all runs.
   emulator::Counters counters; // Of the first run.
 
   /// "M=7, N=77".

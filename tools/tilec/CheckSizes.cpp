@@ -122,8 +122,9 @@ bool cli::chooseExtents(const typed::Kernel &kernel, SizeStyle style,
       continue;
     }
     auto known = extents.find(dim->name);
-    int64_t best = known != extents.end() ? known->second
-                                          : preferredExtent(kernel, *dim, style);
+    int64_t best = known != extents.end()
+                       ? known->second
+                       : preferredExtent(kernel, *dim, style);
     Choice choice{dim->name, {best}};
     for (int64_t other : {best + 1, best - 1, 2 * best, int64_t(2), int64_t(1),
                           int64_t(3), int64_t(4), int64_t(8), int64_t(16),

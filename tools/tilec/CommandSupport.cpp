@@ -170,8 +170,8 @@ bool cli::makePTXFolder(Program &program, const Options &options) {
   if (!code)
     return true;
   program.diags
-      .error({}, "cannot make the folder '" + options.ptx +
-                     "': " + code.message())
+      .error({},
+             "cannot make the folder '" + options.ptx + "': " + code.message())
       .remedy("name another folder with --ptx");
   return false;
 }

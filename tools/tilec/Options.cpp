@@ -280,8 +280,9 @@ bool OptionParser::parseTarget(llvm::StringRef text) {
                 "reference");
   if (options.command == Command::Bench && isEmulator)
     return fail("the emulator tells nothing about speed",
-                "use --target=" + name + " on a machine that has the GPU, or "
-                "'tilec check --counters'");
+                "use --target=" + name +
+                    " on a machine that has the GPU, or "
+                    "'tilec check --counters'");
   options.target = name.str();
   options.emulated = isEmulator || options.command == Command::Check;
   return true;

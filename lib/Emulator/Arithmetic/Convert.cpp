@@ -61,8 +61,7 @@ double doubleValue(Type type, uint64_t bits, bool flush) {
 
 uint64_t floatToInteger(Type to, Type from, double value, Rounding rounding) {
   if (std::isnan(value)) {
-    bool hasOnlyTopBit =
-        from == Type::F64 || ptx::bitsOf(to) == 64;
+    bool hasOnlyTopBit = from == Type::F64 || ptx::bitsOf(to) == 64;
     return hasOnlyTopBit ? uint64_t(1) << (ptx::bitsOf(to) - 1) : 0;
   }
   value = roundToInteger(value, rounding);

@@ -206,8 +206,8 @@ double sumToOdd(double a, double b, Rounding rounding) {
   if (!std::isfinite(sum))
     return sum;
   sum = addToOdd(a, b);
-  if (sum == 0 && rounding == Rounding::Down && (std::signbit(a) || a != 0 ||
-                                                 std::signbit(b)))
+  if (sum == 0 && rounding == Rounding::Down &&
+      (std::signbit(a) || a != 0 || std::signbit(b)))
     return -0.0;
   return sum;
 }
@@ -215,8 +215,8 @@ double sumToOdd(double a, double b, Rounding rounding) {
 uint64_t fmaNarrow(ptx::Type type, uint64_t a, uint64_t b, uint64_t c,
                    const FloatMode &mode) {
   Format format = formatOf(type);
-  double product = narrowOperand(type, a, mode.flush) *
-                   narrowOperand(type, b, mode.flush);
+  double product =
+      narrowOperand(type, a, mode.flush) * narrowOperand(type, b, mode.flush);
   double sum =
       sumToOdd(product, narrowOperand(type, c, mode.flush), mode.rounding);
   return finishNarrow(format, packDouble(format, sum, mode.rounding), mode);
@@ -292,8 +292,8 @@ uint64_t mulFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
   }
   if (isNarrow(type)) {
     Format format = formatOf(type);
-    double product = narrowOperand(type, a, mode.flush) *
-                     narrowOperand(type, b, mode.flush);
+    double product =
+        narrowOperand(type, a, mode.flush) * narrowOperand(type, b, mode.flush);
     return finishNarrow(format, packDouble(format, product, mode.rounding),
                         mode);
   }

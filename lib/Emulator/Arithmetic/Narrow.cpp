@@ -18,11 +18,10 @@ float widen(const Format &format, uint64_t bits) {
   uint32_t moved = uint32_t(magnitude) << (23 - format.fractionBits);
   if (format.hasInfinity && magnitude >= format.infinity())
     return llvm::bit_cast<float>(sign | 0x7f800000u);
-  float scale = llvm::bit_cast<float>(uint32_t(127 + 127 - format.bias())
-                                      << 23);
-  return llvm::bit_cast<float>(llvm::bit_cast<uint32_t>(
-                                   llvm::bit_cast<float>(moved) * scale) |
-                               sign);
+  float scale =
+      llvm::bit_cast<float>(uint32_t(127 + 127 - format.bias()) << 23);
+  return llvm::bit_cast<float>(
+      llvm::bit_cast<uint32_t>(llvm::bit_cast<float>(moved) * scale) | sign);
 }
 
 struct Table {

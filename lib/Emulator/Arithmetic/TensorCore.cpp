@@ -182,8 +182,7 @@ void sumRowSpecial(const TensorOperand &a, const TensorOperand &b, unsigned row,
       sums[j] = plain;
       continue;
     }
-    double scale =
-        powerOfTwo(int(fractionBits) - std::max(largest, -300));
+    double scale = powerOfTwo(int(fractionBits) - std::max(largest, -300));
     double sum = std::trunc(c[j] * scale);
     for (unsigned i = k; i < k + depth; ++i)
       sum += std::trunc(a.values[size_t(i) * a.count + row] *

@@ -67,9 +67,9 @@ struct SumModel {
 /// Of the tensor cores of sm_90.
 SumModel sumModel(ptx::Type operand, bool isWarpgroup);
 
-/// d = a * b, plus d if `accumulates`. `d` has a.count rows of b.count elements,
-/// the bits of `type` each: F32, F16 or S32. `saturate` is .satfinite of
-/// integers: clamped instead of wrapped around.
+/// d = a * b, plus d if `accumulates`. `d` has a.count rows of b.count
+/// elements, the bits of `type` each: F32, F16 or S32. `saturate` is .satfinite
+/// of integers: clamped instead of wrapped around.
 void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
                         ptx::Type type, uint32_t *d, bool accumulates,
                         bool saturate, SumModel model);

@@ -34,10 +34,10 @@ namespace tilec::emulator {
 
 /// From where to where.
 enum class BulkKind : uint8_t {
-  Load,       // Global to shared of the cluster; an mbarrier is told.
-  Exchange,   // Shared of the block to shared of the cluster; likewise.
-  Store,      // Shared to global; joins the thread's bulk group.
-  Prefetch,   // Global to the second-level cache.
+  Load,     // Global to shared of the cluster; an mbarrier is told.
+  Exchange, // Shared of the block to shared of the cluster; likewise.
+  Store,    // Shared to global; joins the thread's bulk group.
+  Prefetch, // Global to the second-level cache.
 };
 
 /// What an instruction says; its Details.
@@ -74,9 +74,7 @@ struct BulkTransfer {
   virtual ~BulkTransfer() = default;
   Issuer issuer;
   Cluster &cluster() const { return issuer.warp->block.cluster; }
-  const BulkDetails &details() const {
-    return issuer.at->as<BulkDetails>();
-  }
+  const BulkDetails &details() const { return issuer.at->as<BulkDetails>(); }
 
   /// Bytes of a part, as an mbarrier counts them.
   virtual uint64_t bytesOf(const BulkPart &part) const = 0;

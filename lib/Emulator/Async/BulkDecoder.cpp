@@ -82,8 +82,7 @@ llvm::Error decodeLine(Decoder &decoder, Pieces &pieces,
   if (details->kind == BulkKind::Load || details->kind == BulkKind::Exchange)
     if (llvm::Error error = operands.address(details->barrier))
       return error;
-  if (llvm::Error error =
-          takeRest(operands, *details, isMulticast, hasPolicy))
+  if (llvm::Error error = takeRest(operands, *details, isMulticast, hasPolicy))
     return error;
   to.details = std::move(details);
   return llvm::Error::success();
@@ -110,8 +109,7 @@ llvm::Error decodeTensor(Decoder &decoder, Pieces &pieces,
   if (llvm::Error error = pieces.finish(decoder))
     return error;
   bool isStore = details->kind == BulkKind::Store;
-  if (details->kind == BulkKind::Exchange ||
-      (details->reduction && !isStore))
+  if (details->kind == BulkKind::Exchange || (details->reduction && !isStore))
     return decoder.unsupported(from, "a tensor is in global memory");
   if (isMulticast && details->kind != BulkKind::Load)
     return decoder.unsupported(from, "only loads have .multicast");
@@ -121,8 +119,8 @@ llvm::Error decodeTensor(Decoder &decoder, Pieces &pieces,
   if (details->kind == BulkKind::Load)
     if (llvm::Error error = operands.address(details->to))
       return error;
-  if (llvm::Error error = operands.tensor(
-          isStore ? details->to : details->from, details->coordinates))
+  if (llvm::Error error = operands.tensor(isStore ? details->to : details->from,
+                                          details->coordinates))
     return error;
   if (details->coordinates.size() != details->rank)
     return decoder.malformed(from, "the number of coordinates is not that of "
@@ -133,8 +131,7 @@ llvm::Error decodeTensor(Decoder &decoder, Pieces &pieces,
   if (details->kind == BulkKind::Load)
     if (llvm::Error error = operands.address(details->barrier))
       return error;
-  if (llvm::Error error =
-          takeRest(operands, *details, isMulticast, hasPolicy))
+  if (llvm::Error error = takeRest(operands, *details, isMulticast, hasPolicy))
     return error;
   to.details = std::move(details);
   return llvm::Error::success();
@@ -169,8 +166,7 @@ llvm::Error decodeBulkCopy(Decoder &decoder, Pieces &pieces,
 }
 
 llvm::Error decodeBulkReduction(Decoder &decoder, Pieces &pieces,
-                                const ptx::Instruction &from,
-                                Instruction &to) {
+                                const ptx::Instruction &from, Instruction &to) {
   auto details = std::make_shared<BulkDetails>();
   for (const std::string &piece : from.pieces)
     if (auto operation = reduceOperation(piece)) {

@@ -30,9 +30,9 @@ void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector,
   SyncPoint point;
   for (size_t i = 0; detector && i < count; ++i)
     if (!reads || !committed[i]->knownRead)
-    for (const AsyncOperation &operation : committed[i]->operations)
-      reads ? detector->completeReads(operation, point)
-            : detector->complete(operation, point);
+      for (const AsyncOperation &operation : committed[i]->operations)
+        reads ? detector->completeReads(operation, point)
+              : detector->complete(operation, point);
   if (detector)
     detector->acquire(thread, point);
   if (!reads)
@@ -54,8 +54,8 @@ void ThreadCopies::finished(uint64_t number) {
   for (Watcher &watcher : watchers)
     if (number < watcher.before && --watcher.unfinished == 0)
       watcher.arrive();
-  llvm::erase_if(watchers,
-                 [](const Watcher &watcher) { return watcher.unfinished == 0; });
+  llvm::erase_if(
+      watchers, [](const Watcher &watcher) { return watcher.unfinished == 0; });
 }
 
 } // namespace tilec::emulator

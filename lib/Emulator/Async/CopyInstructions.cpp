@@ -39,8 +39,7 @@ struct ThreadCopy {
   AsyncOperation operation;
 };
 
-void complete(Warp &warp, uint64_t bytes,
-              llvm::ArrayRef<ThreadCopy> copies) {
+void complete(Warp &warp, uint64_t bytes, llvm::ArrayRef<ThreadCopy> copies) {
   Cluster &cluster = warp.block.cluster;
   for (const ThreadCopy &copy : copies) {
     std::memcpy(copy.to.data, copy.from.data, copy.sourceBytes);
@@ -88,10 +87,10 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
     if (!copy.to.data)
       return;
     if (sourceBytes != 0) {
-      copy.from = warp.resolve(lane, ptx::Space::Global,
-                               details.from.of(warp, lane),
-                               unsigned(sourceBytes), unsigned(details.bytes),
-                               /*isWrite=*/false, at);
+      copy.from =
+          warp.resolve(lane, ptx::Space::Global, details.from.of(warp, lane),
+                       unsigned(sourceBytes), unsigned(details.bytes),
+                       /*isWrite=*/false, at);
       if (!copy.from.data)
         return;
     }
@@ -101,8 +100,7 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
     copy.group = thread.copies.open();
     ++copy.group->unfinished;
     if (Detector *detector = cluster.detector()) {
-      copy.operation =
-          detector->start(warp.thread(lane), Proxy::Generic, at);
+      copy.operation = detector->start(warp.thread(lane), Proxy::Generic, at);
       copy.group->operations.push_back(copy.operation);
       if (sourceBytes != 0)
         detector->read(copy.operation, copy.from.address, sourceBytes);
@@ -159,14 +157,14 @@ Outcome runArrive(Warp &warp, const Instruction &at, LaneMask lanes) {
   bool countsItself = at.flags != 0; // .noinc
   forEachLane(lanes, [&](unsigned lane) {
     Issuer issuer = {&warp, lane, &at};
-    Place place = resolveBarrier(warp, lane, at, at.space,
-                                 warp.values(at.value(0))[lane] +
-                                     uint64_t(at.offset));
+    Place place =
+        resolveBarrier(warp, lane, at, at.space,
+                       warp.values(at.value(0))[lane] + uint64_t(at.offset));
     if (!place.data)
       return;
     MemoryBarrier *barrier = barrierOf(place, issuer);
-    if (!barrier || (!countsItself &&
-                     !addArrival(place.address, *barrier, issuer)))
+    if (!barrier ||
+        (!countsItself && !addArrival(place.address, *barrier, issuer)))
       return;
     ThreadCopies &copies = copiesOf(warp, lane);
     llvm::SmallVector<AsyncOperation, 4> operations;

@@ -100,9 +100,9 @@ char *sharedBytes(Cluster &cluster, uint64_t address, uint64_t bytes) {
 
 static std::string placeName(uint64_t address) {
   uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
-  std::string name =
-      "the mbarrier at " + std::to_string(sharedOffset(address)) +
-      " in shared memory";
+  std::string name = "the mbarrier at " +
+                     std::to_string(sharedOffset(address)) +
+                     " in shared memory";
   if (rank != 0)
     name += " of block " + std::to_string(rank) + " of the cluster";
   return name;
@@ -151,8 +151,7 @@ MemoryBarrier *findBarrier(Cluster &cluster, uint64_t address,
 
 Place resolveBarrier(Warp &warp, unsigned lane, const Instruction &at,
                      ptx::Space space, uint64_t address) {
-  Place place =
-      warp.resolve(lane, space, address, 8, 8, /*isWrite=*/true, at);
+  Place place = warp.resolve(lane, space, address, 8, 8, /*isWrite=*/true, at);
   if (place.data && place.space != ptx::Space::Shared) {
     warp.report(ReportKind::BadOperand, lane, at,
                 "the address of an mbarrier is not in shared memory");
@@ -180,9 +179,9 @@ void initializeBarrier(Cluster &cluster, const Place &place, uint64_t count,
   if (!block)
     return;
   if (count < 1 || count > BarrierState::maxCount) {
-    issuer.report(ReportKind::BarrierMisuse,
-                  "the count of an mbarrier is " + std::to_string(count) +
-                      ", but must be 1 to 2^20 - 1");
+    issuer.report(ReportKind::BarrierMisuse, "the count of an mbarrier is " +
+                                                 std::to_string(count) +
+                                                 ", but must be 1 to 2^20 - 1");
     return;
   }
   auto &barrier = block->memoryBarriers[sharedOffset(place.address)];
@@ -211,9 +210,9 @@ static bool check(BarrierFault fault, const MemoryBarrier &barrier,
   case BarrierFault::None:
     return true;
   case BarrierFault::CountRange:
-    issuer.report(ReportKind::BarrierMisuse,
-                  "the count of an arrival is " + std::to_string(number) +
-                      ", but must be 1 to 2^20 - 1");
+    issuer.report(ReportKind::BarrierMisuse, "the count of an arrival is " +
+                                                 std::to_string(number) +
+                                                 ", but must be 1 to 2^20 - 1");
     return false;
   case BarrierFault::TooManyArrivals:
     issuer.report(ReportKind::BarrierMisuse,
@@ -327,8 +326,8 @@ bool reportTransactions(Cluster &cluster, bool isDeadlock) {
       barrier->expecting.report(
           ReportKind::TransactionCount,
           "phase " + std::to_string(state.phase()) + " of " +
-              placeName(address) +
-              (isMissing ? " expects " : " has got ") + std::to_string(bytes) +
+              placeName(address) + (isMissing ? " expects " : " has got ") +
+              std::to_string(bytes) +
               (isMissing ? " more bytes than copies deliver"
                          : " bytes that nobody expected"),
           "expect_tx must name the bytes that the copies of the phase deliver: "

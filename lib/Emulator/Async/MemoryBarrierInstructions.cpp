@@ -15,13 +15,13 @@ namespace {
 
 /// Bits of Instruction::flags.
 enum Flag : uint64_t {
-  Relaxed = 1,      // .relaxed: carries no order.
-  NoComplete = 2,   // .noComplete
-  Drops = 4,        // arrive_drop
-  Expects = 8,      // arrive.expect_tx: the value is of bytes.
-  Parity = 16,      // .parity
-  Tries = 32,       // try_wait
-  HasCount = 64,    // arrive with a count.
+  Relaxed = 1,    // .relaxed: carries no order.
+  NoComplete = 2, // .noComplete
+  Drops = 4,      // arrive_drop
+  Expects = 8,    // arrive.expect_tx: the value is of bytes.
+  Parity = 16,    // .parity
+  Tries = 32,     // try_wait
+  HasCount = 64,  // arrive with a count.
 };
 
 /// The place of the barrier of an mbarrier instruction.
@@ -147,9 +147,8 @@ Outcome runWait(Warp &warp, const Instruction &at, LaneMask lanes) {
     // A broken barrier, which was reported, lets everyone go on.
     results[lane] = 1;
     if (barrier && !isComplete(warp, lane, at, *barrier, names[lane])) {
-      bool givesUp = !(at.flags & Tries) ||
-                     (isNew ? cluster.random() % 4 == 0
-                            : cluster.isTimingOut());
+      bool givesUp = !(at.flags & Tries) || (isNew ? cluster.random() % 4 == 0
+                                                   : cluster.isTimingOut());
       if (!givesUp) {
         waiting |= LaneMask(1) << lane;
         if (cluster.isExplaining())
@@ -292,6 +291,8 @@ llvm::Error decodeBarrier(Decoder &decoder, const ptx::Instruction &from,
 
 } // namespace
 
-void addMemoryBarriers(InstructionSet &set) { set.add("mbarrier", decodeBarrier); }
+void addMemoryBarriers(InstructionSet &set) {
+  set.add("mbarrier", decodeBarrier);
+}
 
 } // namespace tilec::emulator

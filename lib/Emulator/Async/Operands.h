@@ -57,8 +57,7 @@ public:
     for (const ptx::Operand &element :
          isVector ? llvm::ArrayRef<ptx::Operand>(vector.elements)
                   : llvm::ArrayRef<ptx::Operand>(vector)) {
-      llvm::Expected<Slot> slot =
-          decoder.value(from, element, ptx::Type::S32);
+      llvm::Expected<Slot> slot = decoder.value(from, element, ptx::Type::S32);
       if (!slot)
         return slot.takeError();
       to.slots.push_back(*slot);

@@ -63,8 +63,7 @@ void RegisterWatch::reportFence(Warp &warp, const Instruction &at,
   cluster.launch.reporter.add(std::move(report));
 }
 
-void RegisterWatch::observe(Warp &warp, const Instruction &at,
-                            LaneMask lanes) {
+void RegisterWatch::observe(Warp &warp, const Instruction &at, LaneMask lanes) {
   if (isWgmma(at))
     return;
   if (isRename(at) && at.result(0) < entries.size()) {
@@ -126,9 +125,8 @@ void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
       busySlot = slot;
     // What another wgmma wrote is as good as written by anyone, unless it is
     // the same registers in the same roles.
-    bool isUnfenced =
-        entry.user != 0 ? !isChained && entry.userFence == fences
-                        : entry.written == fences;
+    bool isUnfenced = entry.user != 0 ? !isChained && entry.userFence == fences
+                                      : entry.written == fences;
     if (isUnfenced && !unfenced) {
       unfenced = &entry;
       unfencedSlot = slot;

@@ -52,12 +52,12 @@ public:
 
 private:
   struct Entry {
-    uint32_t user = 0;        // The wgmma that uses it; 0: none did.
-    uint32_t userFence = 0;   // The fence before that.
-    uint32_t written = 0;     // The fence before it was written otherwise.
-    uint16_t shape = 0;       // Of accumulators.
+    uint32_t user = 0;      // The wgmma that uses it; 0: none did.
+    uint32_t userFence = 0; // The fence before that.
+    uint32_t written = 0;   // The fence before it was written otherwise.
+    uint16_t shape = 0;     // Of accumulators.
     RegisterUse use = RegisterUse::Accumulator;
-    bool isCopy = false;      // Became one by mov.
+    bool isCopy = false;             // Became one by mov.
     const Instruction *by = nullptr; // The wgmma.
     const Instruction *writer = nullptr;
   };

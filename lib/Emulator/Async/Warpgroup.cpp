@@ -1,7 +1,7 @@
 //===- Warpgroup.cpp - What four warps do together ------------------------===//
 
-#include "lib/Emulator/Async/Wgmma.h"
 #include "lib/Emulator/Async/Operands.h"
+#include "lib/Emulator/Async/Wgmma.h"
 
 namespace tilec::emulator {
 
@@ -41,8 +41,8 @@ static void reportDifference(Warp &warp, unsigned lane, const Instruction &at,
 
 bool takeStep(Warp &warp, LaneMask lanes, const WarpgroupState::Step &step) {
   unsigned lane = firstLane(lanes);
-  unsigned last = warp.index / warpsOfWarpgroup * warpsOfWarpgroup +
-                  warpsOfWarpgroup - 1;
+  unsigned last =
+      warp.index / warpsOfWarpgroup * warpsOfWarpgroup + warpsOfWarpgroup - 1;
   if (!warpOf(warp.block, last) || warp.all != allLanes) {
     warp.report(ReportKind::DivergentAligned, lane, *step.at,
                 "an instruction of a warpgroup is executed by warps that are "
@@ -75,8 +75,7 @@ void checkStepsAtExit(Warp &warp, const Instruction &at) {
     if (!other || other->exited != other->all ||
         state.done[i] == state.first + state.steps.size())
       continue;
-    const Instruction &missed =
-        *state.steps[state.done[i] - state.first].at;
+    const Instruction &missed = *state.steps[state.done[i] - state.first].at;
     Report report;
     report.kind = ReportKind::DivergentAligned;
     report.message = "a warp ends without an instruction that all warps of its "

@@ -103,17 +103,14 @@ bool readMatrix(Warp &warp, const Instruction &at, LaneMask lanes,
   unsigned bits = ptx::bitsOf(shape.type);
   unsigned perUnit = 128 / bits;
   to.reset(shape.type, shape.outer, shape.k);
-  return readUnits(warp, at, lanes, MatrixDescriptor::decode(descriptor),
-                   shape, units,
-                   [&](const char *bytes, unsigned outer, unsigned k) {
-                     for (unsigned i = 0; i < perUnit; ++i)
-                       shape.isMNMajor ? to.set(outer + i, k,
-                                                element(bytes, i, bits),
-                                                negates)
-                                       : to.set(outer, k + i,
-                                                element(bytes, i, bits),
-                                                negates);
-                   });
+  return readUnits(
+      warp, at, lanes, MatrixDescriptor::decode(descriptor), shape, units,
+      [&](const char *bytes, unsigned outer, unsigned k) {
+        for (unsigned i = 0; i < perUnit; ++i)
+          shape.isMNMajor
+              ? to.set(outer + i, k, element(bytes, i, bits), negates)
+              : to.set(outer, k + i, element(bytes, i, bits), negates);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,7 +128,8 @@ void readFragmentA(const Warp &warp, const WgmmaDetails &details,
       for (unsigned i = 0; i < perRegister; ++i) {
         Element at = elementOfA(rowsOfWarp, bits, lane, r * perRegister + i);
         uint64_t value = values[lane] >> (i * bits);
-        to.set(at.row, at.column, bits == 32 ? value : value & ((1u << bits) - 1),
+        to.set(at.row, at.column,
+               bits == 32 ? value : value & ((1u << bits) - 1),
                details.negatesA);
       }
   }
@@ -147,8 +145,7 @@ void forEachAccumulator(const WgmmaDetails &details, Visit visit) {
       unsigned index = r * perRegister + i;
       for (unsigned lane = 0; lane < warpSize; ++lane) {
         Element at = elementOfC(lane, index % 4);
-        visit(r, lane, 16 * i,
-              at.row * details.n + at.column + index / 4 * 8);
+        visit(r, lane, 16 * i, at.row * details.n + at.column + index / 4 * 8);
       }
     }
 }
@@ -165,13 +162,13 @@ void readAccumulators(const Warp &warp, const WgmmaDetails &details,
 
 void writeAccumulators(Warp &warp, const WgmmaDetails &details, LaneMask lanes,
                        llvm::ArrayRef<uint32_t> d) {
-  forEachAccumulator(details, [&](unsigned r, unsigned lane, unsigned shift,
-                                  unsigned at) {
-    if (!(lanes >> lane & 1))
-      return;
-    uint64_t &value = warp.row(details.accumulators[r])[lane];
-    value = shift == 0 ? d[at] : (value | uint64_t(d[at]) << shift);
-  });
+  forEachAccumulator(
+      details, [&](unsigned r, unsigned lane, unsigned shift, unsigned at) {
+        if (!(lanes >> lane & 1))
+          return;
+        uint64_t &value = warp.row(details.accumulators[r])[lane];
+        value = shift == 0 ? d[at] : (value | uint64_t(d[at]) << shift);
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,9 +187,8 @@ bool readBits(Warp &warp, const Instruction &at, LaneMask lanes,
   shape.firstOuter = first;
   shape.outer = outer;
   shape.k = 32;
-  return readUnits(warp, at, lanes, MatrixDescriptor::decode(descriptor),
-                   shape, units,
-                   [&](const char *bytes, unsigned row, unsigned k) {
+  return readUnits(warp, at, lanes, MatrixDescriptor::decode(descriptor), shape,
+                   units, [&](const char *bytes, unsigned row, unsigned k) {
                      std::memcpy(&rows[row][k / 8], bytes, 16);
                    });
 }
@@ -274,28 +270,28 @@ Outcome runMultiply(Warp &warp, const Instruction &at, LaneMask lanes) {
   bool isRead = true;
   if (isBits) {
     if (isShared)
-      isRead &= readBits(warp, at, lanes, a, firstRow, rowsOfWarp, units,
-                         bitsA);
+      isRead &=
+          readBits(warp, at, lanes, a, firstRow, rowsOfWarp, units, bitsA);
     else
       readBitFragment(warp, details, bitsA);
     isRead &= readBits(warp, at, lanes, b, 0, details.n, units, bitsB);
   } else {
     if (isShared)
-      isRead &= readMatrix(warp, at, lanes, a,
-                           {details.a, firstRow, rowsOfWarp, details.k,
-                            details.transposesA},
-                           details.negatesA, units, operandA);
+      isRead &= readMatrix(
+          warp, at, lanes, a,
+          {details.a, firstRow, rowsOfWarp, details.k, details.transposesA},
+          details.negatesA, units, operandA);
     else
       readFragmentA(warp, details, operandA);
-    isRead &= readMatrix(
-        warp, at, lanes, b,
-        {details.b, 0, details.n, details.k, details.transposesB},
-        details.negatesB, units, operandB);
+    isRead &=
+        readMatrix(warp, at, lanes, b,
+                   {details.b, 0, details.n, details.k, details.transposesB},
+                   details.negatesB, units, operandB);
   }
 
   if (Detector *detector = cluster.detector()) {
-    AsyncOperation operation = detector->start(
-        warp.thread(firstLane(lanes)), Proxy::Async, at);
+    AsyncOperation operation =
+        detector->start(warp.thread(firstLane(lanes)), Proxy::Async, at);
     units.forEachRange([&](uint32_t offset, uint32_t bytes) {
       detector->read(operation, canonicalShared(warp.block.rank, offset),
                      bytes);
@@ -373,8 +369,8 @@ bool isValid(const WgmmaDetails &details) {
   bool isFloat =
       isHalf || isFloat8 || a == ptx::Type::BF16 || a == ptx::Type::TF32;
   if (isFloat)
-    areTypes &= d == ptx::Type::F32 ||
-                (d == ptx::Type::F16 && (isHalf || isFloat8));
+    areTypes &=
+        d == ptx::Type::F32 || (d == ptx::Type::F16 && (isHalf || isFloat8));
   else
     areTypes &= (isInteger || isBits) && d == ptx::Type::S32;
   unsigned bits = isBits ? 1 : ptx::bitsOf(a);
@@ -469,10 +465,10 @@ llvm::Error decodeMultiply(Decoder &decoder, Pieces &pieces,
   if (llvm::Error error = operands.take(operand))
     return error;
   bool isPacked = details->d == ptx::Type::F16;
-  if (llvm::Error error = takeRegisters(
-          decoder, from, *operand, /*areResults=*/true,
-          isPacked ? details->n / 4 : details->n / 2, to,
-          details->accumulators))
+  if (llvm::Error error =
+          takeRegisters(decoder, from, *operand, /*areResults=*/true,
+                        isPacked ? details->n / 4 : details->n / 2, to,
+                        details->accumulators))
     return error;
   to.numResults = unsigned(details->accumulators.size());
   if (llvm::Error error = operands.take(operand))

@@ -55,7 +55,8 @@ bool takeStep(Warp &warp, LaneMask lanes, const WarpgroupState::Step &step);
 void checkStepsAtExit(Warp &warp, const Instruction &at);
 
 /// setmaxnreg.
-llvm::Error decodeRegisterCount(Decoder &decoder, const ptx::Instruction &from, Instruction &to);
+llvm::Error decodeRegisterCount(Decoder &decoder, const ptx::Instruction &from,
+                                Instruction &to);
 /// For a deadlock: whether a warp waits for registers; reported.
 bool reportRegisterPool(Cluster &cluster);
 

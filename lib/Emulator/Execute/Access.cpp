@@ -16,10 +16,10 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
     Space space;
   };
   constexpr Named spaces[] = {
-      {"global", Space::Global},        {"shared", Space::Shared},
-      {"shared::cta", Space::Shared},   {"shared::cluster", Space::Shared},
-      {"local", Space::Local},          {"const", Space::Const},
-      {"param", Space::Param},          {"param::entry", Space::Param},
+      {"global", Space::Global},      {"shared", Space::Shared},
+      {"shared::cta", Space::Shared}, {"shared::cluster", Space::Shared},
+      {"local", Space::Local},        {"const", Space::Const},
+      {"param", Space::Param},        {"param::entry", Space::Param},
       {"param::func", Space::Param},
   };
   for (const Named &each : spaces)
@@ -28,9 +28,10 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
       break;
     }
   bool hasOrder = false;
-  for (auto [name, order] :
-       {std::pair("relaxed", Order::Relaxed), {"acquire", Order::Acquire},
-        {"release", Order::Release}, {"acq_rel", Order::AcquireRelease}})
+  for (auto [name, order] : {std::pair("relaxed", Order::Relaxed),
+                             {"acquire", Order::Acquire},
+                             {"release", Order::Release},
+                             {"acq_rel", Order::AcquireRelease}})
     if (pieces.take(name)) {
       access.order = order;
       hasOrder = true;
@@ -41,9 +42,10 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
     access.scope = Scope::System;
   }
   pieces.take("mmio");
-  for (auto [name, scope] :
-       {std::pair("cta", Scope::Block), {"cluster", Scope::Cluster},
-        {"gpu", Scope::Device}, {"sys", Scope::System}})
+  for (auto [name, scope] : {std::pair("cta", Scope::Block),
+                             {"cluster", Scope::Cluster},
+                             {"gpu", Scope::Device},
+                             {"sys", Scope::System}})
     if (pieces.take(name))
       access.scope = scope;
   (void)hasOrder;
@@ -88,8 +90,8 @@ void resolveLanes(Warp &warp, const Instruction &at, const MemoryAccess &access,
   unsigned bytes = access.total();
   places.lanes = 0;
   auto slow = [&](unsigned lane, uint64_t address) {
-    Place place = warp.resolve(lane, access.space, address, bytes, bytes,
-                               isWrite, at);
+    Place place =
+        warp.resolve(lane, access.space, address, bytes, bytes, isWrite, at);
     if (place.data && isWrite && place.space == Space::Param &&
         place.address >= paramWindow) {
       warp.report(ReportKind::BadOperand, lane, at,
@@ -222,8 +224,7 @@ void countWavefronts(const LanePlaces &places, LaneMask lanes, unsigned bytes,
     }
   }
   for (unsigned begin = 0; begin < warpSize; begin += perGroup) {
-    LaneMask group =
-        lanes & LaneMask(((uint64_t(1) << perGroup) - 1) << begin);
+    LaneMask group = lanes & LaneMask(((uint64_t(1) << perGroup) - 1) << begin);
     if (!group)
       continue;
     std::array<uint32_t, 64> words;
@@ -249,7 +250,7 @@ void countAccess(Counters &counters, const MemoryAccess &access,
   // All lanes of a generic access mean the same space, nearly always.
   if (space == Space::Generic) {
     uint64_t first = places.address[firstLane(lanes)];
-    space = isShared(first)         ? Space::Shared
+    space = isShared(first)       ? Space::Shared
             : first < paramWindow ? Space::Global
                                   : Space::Local;
   }
@@ -261,11 +262,11 @@ void countAccess(Counters &counters, const MemoryAccess &access,
     (isWrite ? counters.globalStoreSectors : counters.globalLoadSectors) +=
         sectors;
   } else if (space == Space::Shared) {
-    countWavefronts(
-        places, lanes, bytes,
-        isWrite ? counters.sharedStoreWavefronts
-                : counters.sharedLoadWavefronts,
-        isWrite ? counters.sharedStoreIdeal : counters.sharedLoadIdeal);
+    countWavefronts(places, lanes, bytes,
+                    isWrite ? counters.sharedStoreWavefronts
+                            : counters.sharedLoadWavefronts,
+                    isWrite ? counters.sharedStoreIdeal
+                            : counters.sharedLoadIdeal);
   }
 }
 

@@ -20,7 +20,7 @@ struct MemoryAccess : Details {
   unsigned count = 1; // Elements of a lane.
   unsigned total() const { return bytes * count; }
 
-  bool isSigned = false; // What is loaded is extended by its sign...
+  bool isSigned = false;        // What is loaded is extended by its sign...
   uint64_t mask = ~uint64_t(0); // ... to these bits, those of the register.
 
   Order order = Order::Weak;

@@ -104,8 +104,8 @@ Outcome forEachPlace(Warp &warp, const Instruction &at, LaneMask lanes,
     uint64_t address = places.address[lane];
     bool isDetecting = detector && isWatched(atomic.space, address);
     // Pairs of words are atomic for the host under the lock alone.
-    auto lock = lockStrong(cluster.launch, isDetecting || atomic.bytes == 16,
-                           address);
+    auto lock =
+        lockStrong(cluster.launch, isDetecting || atomic.bytes == 16, address);
     body(lane, places.data[lane], !isShared(address), isChanged);
     if (isDetecting)
       detector->strong(warp.thread(lane), address, atomic.total(),
@@ -269,10 +269,9 @@ llvm::Error decodeAtomic(Decoder &decoder, const ptx::Instruction &from,
     return decoder.malformed(from, "the operation does not have this type");
   atomic->bytes = ptx::bytesOf(to.type);
   bool isVectorType = ptx::isFloat(to.type) && to.type != Type::F64;
-  if (atomic->count > 1 &&
-      (!isVectorType || atomic->total() > 16 ||
-       atomic->operation != Atomic::Operation::Reduce ||
-       atomic->space == Space::Shared))
+  if (atomic->count > 1 && (!isVectorType || atomic->total() > 16 ||
+                            atomic->operation != Atomic::Operation::Reduce ||
+                            atomic->space == Space::Shared))
     return decoder.malformed(from, "no vector of this type and space");
   bool isCas = atomic->operation == Atomic::Operation::CompareAndSwap;
   if (!returns && (isCas || atomic->operation == Atomic::Operation::Exchange))
@@ -281,8 +280,8 @@ llvm::Error decodeAtomic(Decoder &decoder, const ptx::Instruction &from,
   if (from.operands.size() != size_t(first + 2 + isCas + hasPolicy))
     return decoder.malformed(from, "the wrong number of operands");
   if (returns)
-    if (llvm::Error error = append(decoder, from, from.operands[0],
-                                   atomic->count, true, to))
+    if (llvm::Error error =
+            append(decoder, from, from.operands[0], atomic->count, true, to))
       return error;
   to.numResults = unsigned(to.slots.size());
   llvm::Expected<Slot> base =

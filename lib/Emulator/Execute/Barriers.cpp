@@ -58,8 +58,7 @@ void Block::completeBarrier(unsigned number) {
       arrived > barrier.expected) {
     for (const auto &warp : warps)
       if (LaneMask lanes = barrier.arrived[warp->index]) {
-        warp->report(ReportKind::BarrierMisuse, firstLane(lanes),
-                     *barrier.last,
+        warp->report(ReportKind::BarrierMisuse, firstLane(lanes), *barrier.last,
                      std::to_string(arrived) + " threads came to barrier " +
                          std::to_string(number) + ", which is for " +
                          std::to_string(barrier.expected));
@@ -467,9 +466,8 @@ Outcome runFence(Warp &warp, const Instruction &at, LaneMask lanes) {
 
 Outcome runProxyFence(Warp &warp, const Instruction &at, LaneMask lanes) {
   if (Detector *detector = warp.block.cluster.detector())
-    forEachLane(lanes, [&](unsigned lane) {
-      detector->proxyFence(warp.thread(lane));
-    });
+    forEachLane(
+        lanes, [&](unsigned lane) { detector->proxyFence(warp.thread(lane)); });
   return Outcome::Next;
 }
 
@@ -478,10 +476,11 @@ Outcome runOtherFence(Warp &, const Instruction &, LaneMask) {
 }
 
 bool takeScope(Pieces &pieces, Scope &scope) {
-  for (auto [name, value] :
-       {std::pair("cta", Scope::Block), {"cluster", Scope::Cluster},
-        {"gpu", Scope::Device}, {"gl", Scope::Device},
-        {"sys", Scope::System}})
+  for (auto [name, value] : {std::pair("cta", Scope::Block),
+                             {"cluster", Scope::Cluster},
+                             {"gpu", Scope::Device},
+                             {"gl", Scope::Device},
+                             {"sys", Scope::System}})
     if (pieces.take(name)) {
       scope = value;
       return true;
@@ -491,13 +490,11 @@ bool takeScope(Pieces &pieces, Scope &scope) {
 
 llvm::Error decodeProxyFence(Decoder &decoder, Pieces &pieces,
                              const ptx::Instruction &from, Instruction &to) {
-  for (const char *name :
-       {"async", "async.global", "async::generic", "alias",
-        "tensormap::generic"})
+  for (const char *name : {"async", "async.global", "async::generic", "alias",
+                           "tensormap::generic"})
     if (pieces.take(name)) {
-      to.execute = llvm::StringRef(name).starts_with("async")
-                       ? &runProxyFence
-                       : &runOtherFence;
+      to.execute = llvm::StringRef(name).starts_with("async") ? &runProxyFence
+                                                              : &runOtherFence;
       break;
     }
   if (!to.execute)
@@ -511,10 +508,9 @@ llvm::Error decodeProxyFence(Decoder &decoder, Pieces &pieces,
   takeScope(pieces, scope);
   for (const ptx::Operand &operand : from.operands) {
     int64_t offset = 0;
-    llvm::Expected<Slot> slot =
-        operand.kind == ptx::Operand::Kind::Address
-            ? decoder.address(from, operand, offset)
-            : decoder.value(from, operand, Type::U32);
+    llvm::Expected<Slot> slot = operand.kind == ptx::Operand::Kind::Address
+                                    ? decoder.address(from, operand, offset)
+                                    : decoder.value(from, operand, Type::U32);
     if (!slot)
       return slot.takeError();
   }
@@ -531,11 +527,10 @@ llvm::Error decodeFence(Decoder &decoder, const ptx::Instruction &from,
   auto details = std::make_shared<FenceDetails>();
   // It makes initialized mbarriers known to the cluster.
   bool isInit = pieces.take("mbarrier_init");
-  for (auto [name, order] :
-       {std::pair("sc", Order::AcquireRelease),
-        {"acq_rel", Order::AcquireRelease},
-        {"acquire", Order::Acquire},
-        {"release", Order::Release}})
+  for (auto [name, order] : {std::pair("sc", Order::AcquireRelease),
+                             {"acq_rel", Order::AcquireRelease},
+                             {"acquire", Order::Acquire},
+                             {"release", Order::Release}})
     if (pieces.take(name))
       details->order = order;
   pieces.take("sync_restrict::shared::cta");

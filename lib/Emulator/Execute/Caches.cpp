@@ -25,10 +25,9 @@ llvm::Error decodeHint(Decoder &decoder, const ptx::Instruction &from,
                        Instruction &to) {
   for (const ptx::Operand &operand : from.operands) {
     int64_t offset = 0;
-    llvm::Expected<Slot> slot =
-        operand.kind == ptx::Operand::Kind::Address
-            ? decoder.address(from, operand, offset)
-            : decoder.value(from, operand, Type::B64);
+    llvm::Expected<Slot> slot = operand.kind == ptx::Operand::Kind::Address
+                                    ? decoder.address(from, operand, offset)
+                                    : decoder.value(from, operand, Type::B64);
     if (!slot)
       return slot.takeError();
   }
@@ -61,9 +60,8 @@ Outcome runDiscard(Warp &warp, const Instruction &at, LaneMask lanes) {
   const uint64_t *base = warp.values(at.value(0));
   Cluster &cluster = warp.block.cluster;
   forEachLane(lanes, [&](unsigned lane) {
-    Place place =
-        warp.resolve(lane, at.space, base[lane] + uint64_t(at.offset), line,
-                     line, /*isWrite=*/true, at);
+    Place place = warp.resolve(lane, at.space, base[lane] + uint64_t(at.offset),
+                               line, line, /*isWrite=*/true, at);
     if (!place.data)
       return;
     std::memset(place.data, poisonByte, line);

@@ -50,8 +50,9 @@ Outcome runIndexedBranch(Warp &warp, const Instruction &at, LaneMask lanes) {
     if (index[lane] < targets.size())
       return warp.jump(lane, targets[index[lane]]);
     warp.report(ReportKind::BadOperand, lane, at,
-                "an index of " + std::to_string(index[lane]) + " in a table of " +
-                    std::to_string(targets.size()) + " branch targets");
+                "an index of " + std::to_string(index[lane]) +
+                    " in a table of " + std::to_string(targets.size()) +
+                    " branch targets");
     warp.jump(lane, warp.counterOf(at) + 1);
   });
   return Outcome::Jumped;
@@ -90,7 +91,7 @@ struct Passed {
 struct Call : Details {
   const Program *program = nullptr;
   unsigned caller = 0;
-  int callee = -1;        // -1: an address that slots[0] has.
+  int callee = -1; // -1: an address that slots[0] has.
   SystemCall system = SystemCall::None;
   llvm::SmallVector<Passed, 4> results, arguments;
 };
@@ -129,8 +130,8 @@ void passResults(Warp &warp, unsigned lane, const Call &call,
     if (!from)
       continue;
     if (passed.isVariable) {
-      if (char *to = paramBytes(warp, lane, warp.values(passed.slot)[lane],
-                                bytes))
+      if (char *to =
+              paramBytes(warp, lane, warp.values(passed.slot)[lane], bytes))
         std::memcpy(to, from, bytes);
     } else {
       uint64_t value = 0;
@@ -168,9 +169,8 @@ Outcome runCall(Warp &warp, const Instruction &at, LaneMask lanes) {
   const Call &call = at.as<Call>();
   const FunctionCode &callee = call.program->functions[unsigned(call.callee)];
   bool areAllIn = true;
-  forEachLane(lanes, [&](unsigned lane) {
-    areAllIn &= enter(warp, lane, at, callee);
-  });
+  forEachLane(
+      lanes, [&](unsigned lane) { areAllIn &= enter(warp, lane, at, callee); });
   if (!areAllIn)
     return Outcome::Next;
   warp.jump(callee.entry);
@@ -184,10 +184,9 @@ Outcome runIndirectCall(Warp &warp, const Instruction &at, LaneMask lanes) {
   forEachLane(lanes, [&](unsigned lane) {
     uint64_t offset = address[lane] - functionWindow;
     uint64_t index = offset / functionStride;
-    bool isFunction = offset % functionStride == 0 &&
-                      index < functions.size() &&
-                      functions[index].source->hasBody &&
-                      !functions[index].source->isEntry;
+    bool isFunction =
+        offset % functionStride == 0 && index < functions.size() &&
+        functions[index].source->hasBody && !functions[index].source->isEntry;
     if (!isFunction)
       warp.report(ReportKind::BadOperand, lane, at,
                   "a call through an address that is not that of a function "
@@ -230,8 +229,8 @@ llvm::Error decodePassed(Decoder &decoder, const ptx::Instruction &from,
                       operand.kind == Kind::Result ||
                       operand.kind == Kind::Variable;
   if (operand.kind == Kind::Variable &&
-      (operand.isGlobal || decoder.function().variables[operand.index].space !=
-                               ptx::Space::Param))
+      (operand.isGlobal ||
+       decoder.function().variables[operand.index].space != ptx::Space::Param))
     return decoder.malformed(from, "it passes a variable that is not .param");
   llvm::Expected<Slot> slot =
       isResult && !passed.isVariable
@@ -262,8 +261,7 @@ llvm::Error decodeCall(Decoder &decoder, const ptx::Instruction &from,
       return error;
   const ptx::Operand &callee = from.operands[1];
   if (callee.kind != Kind::Function) {
-    llvm::Expected<Slot> address =
-        decoder.value(from, callee, ptx::Type::B64);
+    llvm::Expected<Slot> address = decoder.value(from, callee, ptx::Type::B64);
     if (!address)
       return address.takeError();
     to.slots = {*address};
@@ -277,11 +275,10 @@ llvm::Error decodeCall(Decoder &decoder, const ptx::Instruction &from,
     return decoder.unsupported(from, "a kernel is called");
   if (call->arguments.size() != function.params.size() ||
       call->results.size() != function.results.size())
-    return decoder.malformed(from, "'" + function.name + "' has " +
-                                       llvm::Twine(function.params.size()) +
-                                       " parameters and " +
-                                       llvm::Twine(function.results.size()) +
-                                       " results");
+    return decoder.malformed(
+        from, "'" + function.name + "' has " +
+                  llvm::Twine(function.params.size()) + " parameters and " +
+                  llvm::Twine(function.results.size()) + " results");
   call->callee = int(callee.index);
   to.execute = &runCall;
   if (!function.hasBody) {

@@ -49,17 +49,15 @@ Outcome runConvertPair(Warp &warp, const Instruction &at, LaneMask lanes) {
   ConvertMode mode = modeOf(at);
   uint64_t *to = warp.row(at.result(0));
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1));
-  setLanes(to, lanes, [&](unsigned i) {
-    return convertPair(at.type, a[i], b[i], mode);
-  });
+  setLanes(to, lanes,
+           [&](unsigned i) { return convertPair(at.type, a[i], b[i], mode); });
   return Outcome::Next;
 }
 
 Outcome runPack(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint64_t *to = warp.row(at.result(0));
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1));
-  const uint64_t *c =
-      at.numValues() > 2 ? warp.values(at.value(2)) : nullptr;
+  const uint64_t *c = at.numValues() > 2 ? warp.values(at.value(2)) : nullptr;
   setLanes(to, lanes, [&](unsigned i) {
     return packIntegers(at.type, at.from, a[i], b[i], c ? c[i] : 0);
   });
@@ -102,8 +100,7 @@ llvm::Error decodePack(Decoder &decoder, const ptx::Instruction &from,
   if (llvm::Error error = pieces.finish(decoder))
     return error;
   unsigned bits = ptx::bitsOf(to.type);
-  if (to.from != Type::S32 || ptx::isFloat(to.type) || bits == 0 ||
-      bits > 16 ||
+  if (to.from != Type::S32 || ptx::isFloat(to.type) || bits == 0 || bits > 16 ||
       hasThird != (bits < 16))
     return decoder.unsupported(from, "these types are not known together");
   to.execute = runPack;
@@ -163,9 +160,8 @@ llvm::Error decodeConvert(Decoder &decoder, const ptx::Instruction &from,
     to.execute = runConvertPair;
     return decoder.operands(from, to, 1, {to.type, Type::F32, Type::F32});
   }
-  bool isPair =
-      (isFp8Pair(to.type) && to.from == Type::F16x2) ||
-      (to.type == Type::F16x2 && isFp8Pair(to.from));
+  bool isPair = (isFp8Pair(to.type) && to.from == Type::F16x2) ||
+                (to.type == Type::F16x2 && isFp8Pair(to.from));
   if (!isPair && (!isSingle(to.type) || !isSingle(to.from)))
     return decoder.unsupported(from, "these types are not known together");
   to.execute = runConvert;

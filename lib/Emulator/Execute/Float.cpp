@@ -68,8 +68,8 @@ Outcome runFast2(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint64_t *to = warp.row(at.result(0));
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1));
   setLanes(to, lanes, [=](unsigned i) {
-    return result<flush>(function(asFloat(operand<flush>(a[i])),
-                                  asFloat(operand<flush>(b[i]))));
+    return result<flush>(
+        function(asFloat(operand<flush>(a[i])), asFloat(operand<flush>(b[i]))));
   });
   return Outcome::Next;
 }
@@ -99,9 +99,8 @@ template <auto function>
 Outcome runUnaryFloat(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint64_t *to = warp.row(at.result(0));
   const uint64_t *a = warp.values(at.value(0));
-  setLanes(to, lanes, [&](unsigned i) {
-    return function(at.type, a[i], at.flags);
-  });
+  setLanes(to, lanes,
+           [&](unsigned i) { return function(at.type, a[i], at.flags); });
   return Outcome::Next;
 }
 
@@ -109,9 +108,8 @@ template <auto function>
 Outcome runBinaryFloat(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint64_t *to = warp.row(at.result(0));
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1));
-  setLanes(to, lanes, [&](unsigned i) {
-    return function(at.type, a[i], b[i], at.flags);
-  });
+  setLanes(to, lanes,
+           [&](unsigned i) { return function(at.type, a[i], b[i], at.flags); });
   return Outcome::Next;
 }
 
@@ -270,17 +268,17 @@ llvm::Error decodeSum(Decoder &decoder, const ptx::Instruction &from,
                 mode.rounding == Rounding::NearestEven;
   llvm::StringRef opcode = from.opcode();
   if (opcode == "add")
-    to.execute = isFast ? fast2<[](float a, float b) { return a + b; }>(
-                              mode.flush)
-                        : runBinaryFloat<binary<addFloat>>;
+    to.execute = isFast
+                     ? fast2<[](float a, float b) { return a + b; }>(mode.flush)
+                     : runBinaryFloat<binary<addFloat>>;
   else if (opcode == "sub")
-    to.execute = isFast ? fast2<[](float a, float b) { return a - b; }>(
-                              mode.flush)
-                        : runBinaryFloat<binary<subFloat>>;
+    to.execute = isFast
+                     ? fast2<[](float a, float b) { return a - b; }>(mode.flush)
+                     : runBinaryFloat<binary<subFloat>>;
   else if (opcode == "mul")
-    to.execute = isFast ? fast2<[](float a, float b) { return a * b; }>(
-                              mode.flush)
-                        : runBinaryFloat<binary<mulFloat>>;
+    to.execute = isFast
+                     ? fast2<[](float a, float b) { return a * b; }>(mode.flush)
+                     : runBinaryFloat<binary<mulFloat>>;
   else if (isFast)
     to.execute = mode.flush ? runFastFma<true> : runFastFma<false>;
   else
@@ -346,10 +344,9 @@ llvm::Error decodeQuotient(Decoder &decoder, const ptx::Instruction &from,
     to.flags = toFlags(QuotientMode{isFull, flush});
     to.execute = runBinaryFloat<quotient>;
   } else if (isApproximate) {
-    to.flags = toFlags(ApproximateMode{opcode == "rcp"
-                                           ? Approximate::Reciprocal
-                                           : Approximate::SquareRoot,
-                                       flush});
+    to.flags = toFlags(ApproximateMode{
+        opcode == "rcp" ? Approximate::Reciprocal : Approximate::SquareRoot,
+        flush});
     to.execute = runUnaryFloat<approximated>;
   } else {
     FloatMode mode;
@@ -369,12 +366,12 @@ llvm::Error decodeApproximate(Decoder &decoder, const ptx::Instruction &from,
   Pieces pieces(from);
   ApproximateMode mode;
   llvm::StringRef opcode = from.opcode();
-  mode.function = opcode == "rsqrt"  ? Approximate::ReciprocalSquareRoot
-                  : opcode == "sin"  ? Approximate::Sine
-                  : opcode == "cos"  ? Approximate::Cosine
-                  : opcode == "lg2"  ? Approximate::Log2
-                  : opcode == "ex2"  ? Approximate::Exp2
-                                     : Approximate::Tanh;
+  mode.function = opcode == "rsqrt" ? Approximate::ReciprocalSquareRoot
+                  : opcode == "sin" ? Approximate::Sine
+                  : opcode == "cos" ? Approximate::Cosine
+                  : opcode == "lg2" ? Approximate::Log2
+                  : opcode == "ex2" ? Approximate::Exp2
+                                    : Approximate::Tanh;
   if (!pieces.take("approx"))
     return decoder.malformed(from, "it must be .approx");
   mode.flush = pieces.take("ftz");
@@ -403,8 +400,8 @@ enum class Test : uint8_t {
 };
 
 uint64_t tested(Type type, uint64_t a, uint64_t flags) {
-  double value = type == Type::F64 ? llvm::bit_cast<double>(a)
-                                   : double(asFloat(a));
+  double value =
+      type == Type::F64 ? llvm::bit_cast<double>(a) : double(asFloat(a));
   uint64_t exponent = type == Type::F64 ? a >> 52 & 0x7ff : a >> 23 & 0xff;
   switch (Test(flags)) {
   case Test::Finite:
@@ -427,9 +424,9 @@ llvm::Error decodeTest(Decoder &decoder, const ptx::Instruction &from,
                        Instruction &to) {
   Pieces pieces(from);
   static constexpr std::pair<const char *, Test> names[] = {
-      {"finite", Test::Finite},     {"infinite", Test::Infinite},
-      {"number", Test::Number},     {"notanumber", Test::NotANumber},
-      {"normal", Test::Normal},     {"subnormal", Test::Subnormal},
+      {"finite", Test::Finite}, {"infinite", Test::Infinite},
+      {"number", Test::Number}, {"notanumber", Test::NotANumber},
+      {"normal", Test::Normal}, {"subnormal", Test::Subnormal},
   };
   for (auto [name, test] : names)
     if (pieces.take(name))

@@ -75,8 +75,8 @@ void scatter(Warp &warp, const Instruction &at, const Product &product,
         Element place = elementOfC(lane, index);
         return d[place.row * maxColumns + place.column];
       };
-      to[lane] = isHalf ? element(2 * reg) | element(2 * reg + 1) << 16
-                        : element(reg);
+      to[lane] =
+          isHalf ? element(2 * reg) | element(2 * reg + 1) << 16 : element(reg);
     });
   }
 }
@@ -103,8 +103,7 @@ Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     for (unsigned index = 0; index < elementsOfA; ++index) {
       Element place = elementOfA(product.m, bits, lane, index);
-      a.set(place.row, place.column,
-            elementOf(warp, at, 0, bits, lane, index));
+      a.set(place.row, place.column, elementOf(warp, at, 0, bits, lane, index));
     }
     for (unsigned index = 0; index < elementsOfB; ++index) {
       Element place = elementOfB(bits, lane, index);
@@ -114,8 +113,8 @@ Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
   }
   uint32_t d[maxRows * maxColumns];
   gatherAccumulators(warp, at, product, d);
-  multiplyAccumulate(a, b, product.d, d, /*accumulates=*/true,
-                     product.saturate, sumModel(product.a, false));
+  multiplyAccumulate(a, b, product.d, d, /*accumulates=*/true, product.saturate,
+                     sumModel(product.a, false));
   scatter(warp, at, product, d, lanes);
   countProduct(warp, product);
   return Outcome::Next;
@@ -142,8 +141,8 @@ Outcome runBits(Warp &warp, const Instruction &at, LaneMask lanes) {
   for (unsigned i = 0; i < product.m; ++i)
     for (unsigned j = 0; j < product.n; ++j)
       for (unsigned word = 0; word < product.k / 32; ++word) {
-        uint32_t both = product.isXor ? a[i][word] ^ b[j][word]
-                                      : a[i][word] & b[j][word];
+        uint32_t both =
+            product.isXor ? a[i][word] ^ b[j][word] : a[i][word] & b[j][word];
         d[i * maxColumns + j] += llvm::popcount(both);
       }
   scatter(warp, at, product, d, lanes);
@@ -155,8 +154,7 @@ Outcome runBits(Warp &warp, const Instruction &at, LaneMask lanes) {
 Outcome runDoubles(Warp &warp, const Instruction &at, LaneMask lanes) {
   const Product &product = at.as<Product>();
   constexpr unsigned maxDepth = 16;
-  double a[maxRows][maxDepth], b[maxDepth][maxColumns],
-      d[maxRows][maxColumns];
+  double a[maxRows][maxDepth], b[maxDepth][maxColumns], d[maxRows][maxColumns];
   unsigned numA = product.registersOfA(), numB = product.registersOfB(),
            numD = product.elementsOfD();
   auto value = [&](unsigned index, unsigned lane) {
@@ -255,9 +253,9 @@ llvm::Error decodeProduct(Decoder &decoder, const ptx::Instruction &from,
     return decoder.unsupported(
         from, "this shape is not known for these types and layouts");
   to.type = product->d;
-  to.execute = isBits                      ? runBits
+  to.execute = isBits                    ? runBits
                : product->a == Type::F64 ? runDoubles
-                                           : runProduct;
+                                         : runProduct;
   unsigned numResults = product->registersOfD();
   unsigned numValues = product->registersOfA() + product->registersOfB() +
                        product->registersOfD();

@@ -33,7 +33,8 @@ template <> struct UnsignedOf<8> {
 //===----------------------------------------------------------------------===//
 
 template <unsigned bytes>
-uint64_t extend(typename UnsignedOf<bytes>::type value, const MemoryAccess &access) {
+uint64_t extend(typename UnsignedOf<bytes>::type value,
+                const MemoryAccess &access) {
   if (!access.isSigned)
     return value;
   using Signed = std::make_signed_t<decltype(value)>;
@@ -86,7 +87,8 @@ Outcome runLoadParam(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint64_t offset =
       warp.values(at.value(0))[0] + uint64_t(at.offset) - paramWindow;
   unsigned total = access.total();
-  if (offset % total || offset > params.size() || total > params.size() - offset)
+  if (offset % total || offset > params.size() ||
+      total > params.size() - offset)
     return runLoad<bytes>(warp, at, lanes);
   for (unsigned i = 0; i != at.numResults; ++i) {
     T value;
@@ -154,8 +156,8 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
   if (Detector *detector = cluster.detector())
     forEachLane(places.lanes, [&](unsigned lane) {
       if (isWatched(access.space, places.address[lane]))
-        detector->write(warp.thread(lane), places.address[lane],
-                        access.total(), at);
+        detector->write(warp.thread(lane), places.address[lane], access.total(),
+                        at);
     });
   countAccess(cluster.counters, access, places, true);
   return Outcome::Next;
@@ -299,8 +301,8 @@ llvm::Error decodeLoad(Decoder &decoder, const ptx::Instruction &from,
     return error;
   if (llvm::Error error = checkPolicy(decoder, from, 2, hasPolicy))
     return error;
-  auto elements = elementsOf(decoder, from, from.operands[0], access->count,
-                             to.type);
+  auto elements =
+      elementsOf(decoder, from, from.operands[0], access->count, to.type);
   if (!elements)
     return elements.takeError();
   access->isSigned = ptx::isSigned(to.type);
@@ -313,9 +315,8 @@ llvm::Error decodeLoad(Decoder &decoder, const ptx::Instruction &from,
     if (to.type == Type::B128)
       to.slots.push_back(*slot == noSlot ? noSlot : *slot + 1);
     if (element.kind == Kind::Register)
-      width = std::min(width, ptx::bitsOf(decoder.function()
-                                              .registers[element.index]
-                                              .type));
+      width = std::min(
+          width, ptx::bitsOf(decoder.function().registers[element.index].type));
   }
   access->mask = llvm::maskTrailingOnes<uint64_t>(std::min(width, 64u));
   to.numResults = unsigned(to.slots.size());
@@ -328,8 +329,7 @@ llvm::Error decodeLoad(Decoder &decoder, const ptx::Instruction &from,
   unsigned bytes = access->bytes;
   // A parameter of the kernel by its name.
   bool isParam = from.operands[1].elements[0].kind == Kind::Parameter &&
-                 decoder.function().isEntry &&
-                 access->space == Space::Param;
+                 decoder.function().isEntry && access->space == Space::Param;
   if (access->order != Order::Weak)
     to.execute = bySize<StrongLoad>(bytes);
   else if (isParam)
@@ -359,8 +359,8 @@ llvm::Error decodeStore(Decoder &decoder, const ptx::Instruction &from,
   if (!base)
     return base.takeError();
   to.slots.push_back(*base);
-  auto elements = elementsOf(decoder, from, from.operands[1], access->count,
-                             to.type);
+  auto elements =
+      elementsOf(decoder, from, from.operands[1], access->count, to.type);
   if (!elements)
     return elements.takeError();
   for (const ptx::Operand &element : *elements) {
@@ -375,9 +375,8 @@ llvm::Error decodeStore(Decoder &decoder, const ptx::Instruction &from,
     }
   }
   to.space = access->space;
-  to.execute = access->order != Order::Weak
-                   ? bySize<StrongStore>(access->bytes)
-                   : bySize<Store>(access->bytes);
+  to.execute = access->order != Order::Weak ? bySize<StrongStore>(access->bytes)
+                                            : bySize<Store>(access->bytes);
   to.details = std::move(access);
   return pieces.finish(decoder);
 }

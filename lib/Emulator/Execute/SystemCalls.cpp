@@ -26,8 +26,8 @@ constexpr size_t longestString = 64 * 1024;
 std::string loadString(uint64_t address, Load load) {
   std::string result;
   char c = 0;
-  while (result.size() < longestString && load(address + result.size(), &c, 1) &&
-         c)
+  while (result.size() < longestString &&
+         load(address + result.size(), &c, 1) && c)
     result += c;
   return result;
 }
@@ -63,8 +63,8 @@ std::string print(const std::string &conversion, T value) {
 }
 
 // One conversion, "%-8.3f", from its '%' on; moves `at` past it.
-std::string convert(const std::string &format, size_t &at,
-                    Arguments &arguments, Load load) {
+std::string convert(const std::string &format, size_t &at, Arguments &arguments,
+                    Load load) {
   size_t begin = at++;
   std::string spec = "%";
   constexpr int widest = 4096;
@@ -122,7 +122,8 @@ std::string convert(const std::string &format, size_t &at,
   case 'X': {
     uint64_t value = arguments.take(bytes);
     if (bytes == 8)
-      return print(spec + "ll" + letter, static_cast<unsigned long long>(value));
+      return print(spec + "ll" + letter,
+                   static_cast<unsigned long long>(value));
     return print(spec + letter, unsigned(value));
   }
   case 'c':

@@ -91,9 +91,8 @@ void shuffle(Warp &warp, const Instruction &at, LaneMask group) {
 
 template <Shuffle mode>
 Outcome runShuffle(Warp &warp, const Instruction &at, LaneMask lanes) {
-  return forEachSync(warp, at, lanes, at.value(3), [&](LaneMask group) {
-    shuffle<mode>(warp, at, group);
-  });
+  return forEachSync(warp, at, lanes, at.value(3),
+                     [&](LaneMask group) { shuffle<mode>(warp, at, group); });
 }
 
 llvm::Error checkWidth(Decoder &decoder, const ptx::Instruction &from,
@@ -140,8 +139,7 @@ llvm::Error appendResults(Decoder &decoder, const ptx::Instruction &from,
 llvm::Error appendValue(Decoder &decoder, const ptx::Instruction &from,
                         const ptx::Operand &operand, Type type,
                         Instruction &to) {
-  if (llvm::Error error =
-          checkWidth(decoder, from, operand, ptx::bitsOf(type)))
+  if (llvm::Error error = checkWidth(decoder, from, operand, ptx::bitsOf(type)))
     return error;
   llvm::Expected<Slot> slot = decoder.value(from, operand, type);
   if (!slot)
@@ -357,10 +355,12 @@ llvm::Error decodeRedux(Decoder &decoder, const ptx::Instruction &from,
   if (llvm::Error error = requireSync(decoder, from, pieces))
     return error;
   bool isBitwise = true, isKnown = false;
-  for (auto [name, reduction] :
-       {std::pair("and", Reduction::And), {"or", Reduction::Or},
-        {"xor", Reduction::Xor}, {"add", Reduction::Add},
-        {"min", Reduction::Min}, {"max", Reduction::Max}})
+  for (auto [name, reduction] : {std::pair("and", Reduction::And),
+                                 {"or", Reduction::Or},
+                                 {"xor", Reduction::Xor},
+                                 {"add", Reduction::Add},
+                                 {"min", Reduction::Min},
+                                 {"max", Reduction::Max}})
     if (pieces.take(name)) {
       isKnown = true;
       isBitwise = reduction == Reduction::And || reduction == Reduction::Or ||

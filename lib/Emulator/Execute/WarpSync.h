@@ -50,11 +50,11 @@ Outcome forEachGroup(Warp &warp, const Instruction &at, LaneMask lanes,
     warp.waitForWarp(group);
     if (warp.block.cluster.isExplaining())
       forEachLane(group, [&](unsigned lane) {
-        warp.setWaiting(lane, at,
-                        std::string(llvm::popcount(missing) == 1 ? "lane "
-                                                                 : "lanes ") +
-                            nameLanes(missing) +
-                            " of its warp, which its member mask names");
+        warp.setWaiting(
+            lane, at,
+            std::string(llvm::popcount(missing) == 1 ? "lane " : "lanes ") +
+                nameLanes(missing) +
+                " of its warp, which its member mask names");
       });
   }
   if (done == lanes)

@@ -384,8 +384,7 @@ llvm::Error Decoder::operands(const ptx::Instruction &from, Instruction &to,
 }
 
 llvm::Error Decoder::operands(const ptx::Instruction &from, Instruction &to,
-                              unsigned numResults,
-                              llvm::ArrayRef<Type> types) {
+                              unsigned numResults, llvm::ArrayRef<Type> types) {
   if (from.operands.size() != types.size())
     return malformed(from, llvm::Twine(from.operands.size()) +
                                " operands instead of " +
@@ -401,9 +400,8 @@ llvm::Error Decoder::operands(const ptx::Instruction &from, Instruction &to,
                                    ptx::nameOf(type) + " instead of a ." +
                                    ptx::nameOf(types[i]));
     }
-    llvm::Expected<Slot> slot = i < numResults
-                                    ? result(from, operand)
-                                    : value(from, operand, types[i]);
+    llvm::Expected<Slot> slot =
+        i < numResults ? result(from, operand) : value(from, operand, types[i]);
     if (!slot)
       return slot.takeError();
     to.slots.push_back(*slot);

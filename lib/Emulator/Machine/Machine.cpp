@@ -100,7 +100,8 @@ Warp::Warp(Block &block, unsigned index, LaneMask lanes)
   fill(Special::LanemaskGe,
        [](unsigned lane) { return uint32_t(~((1ull << lane) - 1)); });
   fillOne(Special::DynamicSmemSize, launch.dynamicShared);
-  fillOne(Special::TotalSmemSize, launch.kernel.staticShared + launch.dynamicShared);
+  fillOne(Special::TotalSmemSize,
+          launch.kernel.staticShared + launch.dynamicShared);
 
   for (unsigned lane = 0; lane != warpSize; ++lane)
     if (lanes >> lane & 1) {

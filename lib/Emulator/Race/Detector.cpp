@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Race/Detector.h"
-#include "llvm/ADT/StringExtras.h"
 #include "lib/Emulator/Machine/Instruction.h"
 #include "lib/Emulator/Machine/Memory.h"
 #include "lib/Emulator/Race/DetectorState.h"
@@ -272,16 +271,16 @@ template <typename Actor>
 void Detector::State::access(uint64_t address, uint64_t bytes,
                              const Access &self, const Actor &actor) {
   bool replaces = self.isWrite && !self.isStrong;
-  forShadows(address, bytes,
-             [&](Shadow &shadow, uint64_t offset, uint64_t here,
-                 uint64_t origin) {
-               if (replaces && !shadow.words.empty())
-                 clearWords(shadow, offset, here);
-               shadow.visit(offset, here, replaces,
-                            [&](Record &record, uint64_t at, unsigned) {
-                              touch(shadow, record, origin + at, self, actor);
-                            });
-             });
+  forShadows(
+      address, bytes,
+      [&](Shadow &shadow, uint64_t offset, uint64_t here, uint64_t origin) {
+        if (replaces && !shadow.words.empty())
+          clearWords(shadow, offset, here);
+        shadow.visit(offset, here, replaces,
+                     [&](Record &record, uint64_t at, unsigned) {
+                       touch(shadow, record, origin + at, self, actor);
+                     });
+      });
 }
 
 uint32_t Detector::State::numberOf(const Instruction &at) {

@@ -256,8 +256,7 @@ void Detector::complete(const AsyncOperation &operation, SyncPoint &to) {
 }
 
 void Detector::completeReads(const AsyncOperation &operation, SyncPoint &to) {
-  made(to.knowledge)
-      .add(operation.reader, timesOf(operation.readStep));
+  made(to.knowledge).add(operation.reader, timesOf(operation.readStep));
 }
 
 } // namespace tilec::emulator

@@ -61,7 +61,8 @@ uint32_t Shadow::newSet() {
 void Shadow::cleanUp(AccessSet::Part &part, size_t most) {
   // Of each agent the last of each sort: who comes after it comes after all.
   auto key = [](const Access &a) {
-    return std::make_tuple(a.cluster, a.agent, bool(a.isWrite), unsigned(a.scope));
+    return std::make_tuple(a.cluster, a.agent, bool(a.isWrite),
+                           unsigned(a.scope));
   };
   auto &list = part.list;
   llvm::sort(list, [&](const Access &a, const Access &b) {

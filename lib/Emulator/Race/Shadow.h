@@ -57,9 +57,9 @@ struct Access {
 inline bool standsFor(const Access &later, const Access &earlier) {
   return later.isWrite == earlier.isWrite &&
          later.isStrong <= earlier.isStrong &&
-         (!later.isStrong || (later.scope == earlier.scope &&
-                              (later.scope == numReaches - 1 ||
-                               later.isBy(earlier))));
+         (!later.isStrong ||
+          (later.scope == earlier.scope &&
+           (later.scope == numReaches - 1 || later.isBy(earlier))));
 }
 
 struct Record {

@@ -369,8 +369,8 @@ static Result funcSetAttribute(Function function, FunctionAttribute attribute,
   if (attribute != FunctionMaxDynamicSharedBytes || value < 0)
     return InvalidValue;
   uint64_t total = function->code->staticShared + value;
-  if (total > static_cast<uint64_t>(
-                  architectures[function->device].sharedPerBlock))
+  if (total >
+      static_cast<uint64_t>(architectures[function->device].sharedPerBlock))
     return InvalidValue;
   function->dynamicShared = value;
   return Success;
@@ -626,8 +626,7 @@ llvm::Expected<gpu::Driver &> emulator::emulatedDriver() {
   return *driver;
 }
 
-llvm::Expected<gpu::Device &>
-emulator::emulatedDevice(llvm::StringRef target) {
+llvm::Expected<gpu::Device &> emulator::emulatedDevice(llvm::StringRef target) {
   llvm::Expected<gpu::Driver &> driver = emulatedDriver();
   if (!driver)
     return driver.takeError();

@@ -56,9 +56,9 @@ std::string replaced(llvm::StringRef text, llvm::StringRef what,
 class Params {
 public:
   template <typename T> Params &add(const T &value) {
-    return addBytes(llvm::ArrayRef(reinterpret_cast<const char *>(&value),
-                                   sizeof(T)),
-                    alignof(T));
+    return addBytes(
+        llvm::ArrayRef(reinterpret_cast<const char *>(&value), sizeof(T)),
+        alignof(T));
   }
   Params &add(const emulator::EncodedTensorMap &map) {
     return addBytes(map, emulator::tensorMapAlignment);
