@@ -127,23 +127,22 @@ void startStore(std::shared_ptr<const BulkTransfer> transfer,
       group->operations.push_back(operation);
     ++group->unfinished;
     ++group->reading;
-    cluster.enqueue(
-        {[transfer, part, group] {
-           Cluster &cluster = transfer->cluster();
-           std::vector<char> bytes;
-           transfer->read(part, bytes);
-           --group->reading;
-           cluster.progress();
-           cluster.enqueue(
-               {[transfer, part, group, bytes = std::move(bytes)] {
-                  transfer->write(part, bytes, 0);
-                  --group->unfinished;
-                  transfer->cluster().progress();
-                  transfer->cluster().wrote();
-                },
-                "bulk copy"});
-         },
-         "bulk copy"});
+    cluster.enqueue({[transfer, part, group] {
+                       Cluster &cluster = transfer->cluster();
+                       std::vector<char> bytes;
+                       transfer->read(part, bytes);
+                       --group->reading;
+                       cluster.progress();
+                       cluster.enqueue(
+                           {[transfer, part, group, bytes = std::move(bytes)] {
+                              transfer->write(part, bytes, 0);
+                              --group->unfinished;
+                              transfer->cluster().progress();
+                              transfer->cluster().wrote();
+                            },
+                            "bulk copy"});
+                     },
+                     "bulk copy"});
   }
 }
 
@@ -187,9 +186,9 @@ struct LineTransfer final : BulkTransfer {
   void write(const BulkPart &part, llvm::ArrayRef<char> bytes,
              uint64_t to) const override {
     const BulkDetails &how = details();
-    char *data = target.data ? target.data + part.begin
-                             : sharedBytes(cluster(), targetAt(part, to),
-                                           bytes.size());
+    char *data = target.data
+                     ? target.data + part.begin
+                     : sharedBytes(cluster(), targetAt(part, to), bytes.size());
     if (how.reduction)
       reduceElements(*how.reduction, how.type, data, bytes.data(),
                      bytes.size());

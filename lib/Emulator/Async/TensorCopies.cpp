@@ -1,7 +1,9 @@
 //===- TensorCopies.cpp - Bulk copies of boxes of tensors -----------------===//
 //
 // A part is a range of rows of the box. Rows outside of the tensor are filled
-// by loads, and count as bytes that were delivered; stores leave them out.
+// by loads, and count as bytes that were delivered; stores leave them out. A
+// box may begin anywhere but in the innermost dimension, where it begins at a
+// multiple of 16 bytes, or the hardware traps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -161,16 +163,13 @@ void BoxTransfer::readShared(const BulkPart &part,
 
 void BoxTransfer::writeShared(const BulkPart &part, llvm::ArrayRef<char> bytes,
                               uint64_t to) const {
-  forEachPiece(part, to,
-               [&](uint64_t offset, uint64_t address, uint64_t size) {
-                 std::memcpy(sharedBytes(cluster(), address, size),
-                             &bytes[offset], size);
-               });
+  forEachPiece(part, to, [&](uint64_t offset, uint64_t address, uint64_t size) {
+    std::memcpy(sharedBytes(cluster(), address, size), &bytes[offset], size);
+  });
 }
 
 /// The map that an operand points to.
-std::optional<TensorMap> mapOf(Warp &warp, unsigned lane,
-                               const Instruction &at,
+std::optional<TensorMap> mapOf(Warp &warp, unsigned lane, const Instruction &at,
                                const AddressOperand &operand, unsigned rank) {
   Place place =
       warp.resolve(lane, ptx::Space::Generic, operand.of(warp, lane),
@@ -199,8 +198,8 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   const auto &details = at.as<BulkDetails>();
   Cluster &cluster = warp.block.cluster;
   bool isStore = details.kind == BulkKind::Store;
-  std::optional<TensorMap> map = mapOf(
-      warp, lane, at, isStore ? details.to : details.from, details.rank);
+  std::optional<TensorMap> map =
+      mapOf(warp, lane, at, isStore ? details.to : details.from, details.rank);
   if (!map)
     return;
   auto transfer = std::make_shared<BoxTransfer>();
@@ -209,6 +208,19 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   for (unsigned i = 0; i < details.rank; ++i)
     transfer->coordinates[i] =
         int32_t(warp.values(details.coordinates[i])[lane]);
+  // Only whole units of 16 bytes are fetched, wherever the box begins.
+  int64_t inner = int64_t(transfer->coordinates[0]) * map->elementBytes();
+  if (inner % 16 != 0) {
+    warp.report(ReportKind::Misaligned, lane, at,
+                "the innermost coordinate of a tensor copy is " +
+                    std::to_string(transfer->coordinates[0]) + ", which is " +
+                    std::to_string(inner) +
+                    " bytes, but must be a multiple of 16 bytes; the hardware "
+                    "traps",
+                "move the box to a multiple of 16 bytes, and leave out what is "
+                "too much");
+    return;
+  }
   if (details.kind == BulkKind::Prefetch)
     return;
   if (details.reduction &&
