@@ -157,14 +157,13 @@ void checkLoad(const Box &box, unsigned seed) {
     for (unsigned i = 0; i < box.elementBytes; ++i) {
       uint64_t to =
           placeOf(box.offset + number * box.elementBytes + i, box.swizzle);
-      expected[to] = from >= 0         ? tensor[from + i]
-                     : !box.fillsNaN   ? 0
+      expected[to] = from >= 0                   ? tensor[from + i]
+                     : !box.fillsNaN             ? 0
                      : i + 1 == box.elementBytes ? 0x7f
                                                  : 0xff;
     }
   });
-  std::string text = fill(
-      std::string(start) + R"(
+  std::string text = fill(std::string(start) + R"(
   mov.u32 %r1, 0;
 init:
   add.u32 %r2, %r0, %r1;
@@ -182,14 +181,13 @@ wait:
   mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r10], 0;
   @!%p0 bra wait;
 )" + copyOut,
-      {std::to_string(boxBytes), loadCoordinates(box),
-       std::to_string(box.rank), std::to_string(box.offset),
-       coordinateList(box)});
+                          {std::to_string(boxBytes), loadCoordinates(box),
+                           std::to_string(box.rank), std::to_string(box.offset),
+                           coordinateList(box)});
   LaunchOptions options;
   options.seed = seed;
-  LaunchResult result =
-      run(text, Params().add(encoded(box, address), 64).add(out), options,
-          memory);
+  LaunchResult result = run(
+      text, Params().add(encoded(box, address), 64).add(out), options, memory);
   CHECK(describe(result) == "");
   CHECK(download<unsigned char>(memory, out, bufferBytes) == expected);
   CHECK(result.counters.bulkLoadBytes == boxBytes);
@@ -207,9 +205,8 @@ void checkStore(const Box &box, unsigned seed, const std::string &reduction) {
       return;
     uint64_t value = 0, old = 0;
     for (unsigned i = 0; i < box.elementBytes; ++i)
-      value |= uint64_t(buffer[placeOf(box.offset + number * box.elementBytes +
-                                           i,
-                                       box.swizzle)])
+      value |= uint64_t(buffer[placeOf(
+                   box.offset + number * box.elementBytes + i, box.swizzle)])
                << (8 * i);
     std::memcpy(&old, &tensor[to], box.elementBytes);
     uint64_t now = reduction == "add"   ? old + value
@@ -218,8 +215,7 @@ void checkStore(const Box &box, unsigned seed, const std::string &reduction) {
                                         : value;
     std::memcpy(&expected[to], &now, box.elementBytes);
   });
-  std::string text = fill(
-      std::string(start) + R"(
+  std::string text = fill(std::string(start) + R"(
   mov.u32 %r1, 0;
 in:
   add.u32 %r2, %r0, %r1;
@@ -238,10 +234,10 @@ in:
   ret;
 }
 )",
-      {loadCoordinates(box), std::to_string(box.rank),
-       std::to_string(box.offset), coordinateList(box),
-       reduction.empty() ? "cp" : "cp.reduce",
-       reduction.empty() ? "" : reduction + "."});
+                          {loadCoordinates(box), std::to_string(box.rank),
+                           std::to_string(box.offset), coordinateList(box),
+                           reduction.empty() ? "cp" : "cp.reduce",
+                           reduction.empty() ? "" : reduction + "."});
   LaunchOptions options;
   options.seed = seed;
   LaunchResult result =
@@ -260,13 +256,11 @@ Box randomBox(unsigned rank, Swizzle swizzle, std::mt19937 &random) {
     TensorMapType type;
     unsigned bytes;
     bool isFloat;
-  } types[] = {{TensorMapType::UInt8, 1, false},
-               {TensorMapType::UInt16, 2, false},
-               {TensorMapType::BFloat16, 2, true},
-               {TensorMapType::Float32, 4, true},
-               {TensorMapType::UInt32, 4, false},
-               {TensorMapType::UInt64, 8, false},
-               {TensorMapType::Float64, 8, true}};
+  } types[] = {
+      {TensorMapType::UInt8, 1, false},   {TensorMapType::UInt16, 2, false},
+      {TensorMapType::BFloat16, 2, true}, {TensorMapType::Float32, 4, true},
+      {TensorMapType::UInt32, 4, false},  {TensorMapType::UInt64, 8, false},
+      {TensorMapType::Float64, 8, true}};
   auto type = types[random() % std::size(types)];
   box.type = type.type;
   box.elementBytes = type.bytes;
@@ -287,8 +281,10 @@ Box randomBox(unsigned rank, Swizzle swizzle, std::mt19937 &random) {
     box.dims.push_back(dim);
     box.box.push_back(extent);
     box.elementStrides.push_back(1 + random() % 3);
-    box.coordinates.push_back(int32_t(random() % (dim + extent)) -
-                              int32_t(extent) + 1);
+    int32_t at = int32_t(random() % (dim + extent)) - int32_t(extent) + 1;
+    if (i == 0) // A multiple of 16 bytes.
+      at = at / int32_t(16 / type.bytes) * int32_t(16 / type.bytes);
+    box.coordinates.push_back(at);
   }
   box.offset = 128 * (random() % 9);
   return box;
@@ -343,4 +339,30 @@ TEST_CASE("A tile of an odd matrix in the swizzle of 128 bytes") {
   box.coordinates = {0, 0};
   checkLoad(box, 2);
   checkStore(box, 3, "");
+}
+
+TEST_CASE("Boxes begin at multiples of 16 bytes") {
+  Box box;
+  box.rank = 2;
+  box.dims = {64, 8};
+  box.strides = {128};
+  box.box = {16, 4};
+  box.elementStrides = {1, 1};
+  box.coordinates = {4, 1};
+  DeviceMemory memory;
+  uint64_t address = upload(memory, randomBytes(1024, 1), "tensor");
+  std::string text = fill(std::string(start) + R"(
+  mbarrier.init.shared::cta.b64 [%r10], 1;
+  $0
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [buffer], [%rd5, {$1}], [%r10];
+  ret;
+}
+)",
+                          {loadCoordinates(box), coordinateList(box)});
+  LaunchResult result = run(
+      text, Params().add(encoded(box, address), 64).add(address), {}, memory);
+  INFO(describe(result));
+  CHECK(result.reports.size() == 1);
+  CHECK(count(result, ReportKind::Misaligned) == 1);
+  CHECK(result.counters.bulkLoadBytes == 0);
 }
