@@ -1,8 +1,8 @@
 //===- Report.cpp - What the emulator finds wrong -------------------------===//
 
 #include "lib/Emulator/Report.h"
-
-#include <utility>
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 namespace tilec::emulator {
 
@@ -48,20 +48,19 @@ llvm::StringRef nameOf(ReportKind kind) {
   return "unknown";
 }
 
-static unsigned lineOf(const Report &report, size_t participant) {
-  return participant < report.participants.size()
-             ? report.participants[participant].location.ptxLine
-             : 0;
-}
-
 void Reporter::add(Report report) {
+  // Which of two threads notices is chance, so their order does not matter.
+  unsigned lines[2] = {};
+  for (size_t i = 0; i != std::min<size_t>(report.participants.size(), 2); ++i)
+    lines[i] = report.participants[i].location.ptxLine;
+  std::sort(lines, lines + 2);
   std::lock_guard lock(mutex);
-  auto [at, isNew] = known.try_emplace(
-      {report.kind, lineOf(report, 0), lineOf(report, 1)}, reports.size());
+  auto [place, isNew] =
+      known.try_emplace({report.kind, lines[0], lines[1]}, reports.size());
   if (isNew)
     reports.push_back(std::move(report));
   else
-    reports[at->second].count += report.count;
+    reports[place->second].count += report.count;
 }
 
 bool Reporter::empty() const {
@@ -75,39 +74,42 @@ std::vector<Report> Reporter::take() {
   return std::exchange(reports, {});
 }
 
-/// "block (1, 0, 0), thread 5 writes: st.shared.b32, at rows.cu:12 (PTX line
-/// 40)".
-static std::string told(const Participant &who, const ptx::Module &module) {
-  std::string text = "block (" + std::to_string(who.block[0]) + ", " +
-                     std::to_string(who.block[1]) + ", " +
-                     std::to_string(who.block[2]) + ")";
-  if (who.thread >= 0)
-    text += ", thread " + std::to_string(who.thread);
-  if (!who.role.empty())
-    text += " " + who.role;
-  if (!who.instruction.empty())
-    text += ": " + who.instruction;
-  std::string ptxLine = "PTX line " + std::to_string(who.location.ptxLine);
-  const auto &files = module.files;
-  if (who.location.line && who.location.file < files.size())
-    text += ", at " + files[who.location.file] + ":" +
-            std::to_string(who.location.line) + " (" + ptxLine + ")";
-  else if (who.location.ptxLine)
-    text += ", at " + ptxLine;
+std::string describe(const Participant &participant,
+                     const ptx::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (participant.thread >= 0)
+    os << "thread " << participant.thread << " of ";
+  os << "block (" << participant.block[0] << ", " << participant.block[1]
+     << ", " << participant.block[2] << ")";
+  if (!participant.role.empty())
+    os << ' ' << participant.role;
+  if (!participant.instruction.empty())
+    os << ": " << participant.instruction;
+  if (participant.location.ptxLine)
+    os << ", line " << participant.location.ptxLine << " of " << module.name;
   return text;
 }
 
 std::string format(const Report &report, const ptx::Module &module) {
-  std::string text = nameOf(report.kind).str() + ": " + report.message;
-  if (report.count > 1)
-    text += " (" + std::to_string(report.count) + " times)";
-  text += "\n";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << nameOf(report.kind) << ": " << report.message << '\n';
+  for (const Participant &participant : report.participants) {
+    os << "  ";
+    const ptx::Location &location = participant.location;
+    // A module may name a file by a number for which it has no name.
+    if (location.file && location.file < module.files.size() &&
+        !module.files[location.file].empty())
+      os << module.files[location.file] << ':' << location.line << ": ";
+    os << describe(participant, module) << '\n';
+  }
   if (!report.buffer.empty())
-    text += "  in " + report.buffer + "\n";
-  for (const Participant &who : report.participants)
-    text += "  " + told(who, module) + "\n";
+    os << "  in " << report.buffer << '\n';
+  if (report.count > 1)
+    os << "  found " << report.count << " times\n";
   if (!report.remedy.empty())
-    text += "  remedy: " + report.remedy + "\n";
+    os << "  " << report.remedy << '\n';
   return text;
 }
 

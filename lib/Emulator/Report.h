@@ -65,8 +65,8 @@ struct Report {
 /// Collects reports; any number of threads may call it.
 class Reporter {
 public:
-  /// Adds a report, or counts it if there is one of the same kind whose
-  /// participants are at the same lines of the PTX.
+  /// Adds a report, or counts it if there is one of the same kind whose first
+  /// two participants are at the same lines of the PTX, in whatever order.
   void add(Report report);
   /// Whether nothing was reported.
   bool empty() const;
@@ -78,6 +78,9 @@ private:
   std::vector<Report> reports;
   std::map<std::tuple<ReportKind, unsigned, unsigned>, size_t> known;
 };
+
+/// "thread 5 of block (0, 0, 0) writes: st.shared.u32, line 12 of x.ptx".
+std::string describe(const Participant &participant, const ptx::Module &module);
 
 /// The report as text for people: the message, then a line for each
 /// participant with its line of the source and of the PTX, then the remedy.

@@ -53,10 +53,9 @@ void addControlFlow(InstructionSet &set);        // bra, call, ret, exit, trap.
 void addWarpInstructions(InstructionSet &set); // shfl, vote, match, redux, ...
 void addBarriers(InstructionSet &set);         // bar, barrier, fence, membar.
 void addMatrixInstructions(InstructionSet &set); // mma, ldmatrix, stmatrix.
-void addCopies(InstructionSet &set);             // cp.async and its groups.
+void addCopies(InstructionSet &set);             // cp.
 void addMemoryBarriers(InstructionSet &set);     // mbarrier.
-void addBulkCopies(InstructionSet &set);         // cp.async.bulk, cp.reduce.
-void addWgmma(InstructionSet &set);
+void addWgmma(InstructionSet &set);              // wgmma, setmaxnreg.
 
 /// Gives operands their slots while one function is decoded.
 class Decoder {

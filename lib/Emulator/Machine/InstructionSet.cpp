@@ -21,7 +21,7 @@ const InstructionSet &InstructionSet::all() {
          {addSharedArithmetic, addIntegerInstructions, addFloatInstructions,
           addConversions, addMoves, addMemoryInstructions, addControlFlow,
           addWarpInstructions, addBarriers, addMatrixInstructions, addCopies,
-          addMemoryBarriers, addBulkCopies, addWgmma})
+          addMemoryBarriers, addWgmma})
       add(result);
     return result;
   }();
