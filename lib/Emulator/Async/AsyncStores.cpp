@@ -41,29 +41,28 @@ void runStoreOfLane(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   std::array<char, 16> data = {};
   for (unsigned i = 0; i < details.values.size(); ++i)
-    std::memcpy(&data[i * elementBytes], &warp.values(details.values[i])[lane],
-                elementBytes);
+    std::memcpy(&data[i * elementBytes],
+                &warp.values(details.values[i])[lane], elementBytes);
   AsyncOperation operation;
-  if (Detector *detector = cluster.detector())
+  if (Detector *detector = cluster.detector()) {
     operation = detector->start(warp.thread(lane), Proxy::Generic, at);
-  cluster.enqueue({[&cluster, &details, issuer, operation, to, data, bytes,
-                    barrier = barrier.address] {
-                     if (Detector *detector = cluster.detector()) {
-                       if (details.reduction)
-                         detector->reduce(operation, to.address, bytes);
-                       else
-                         detector->write(operation, to.address, bytes);
-                     }
-                     if (details.reduction)
-                       reduceElements(*details.reduction, details.type, to.data,
-                                      data.data(), bytes);
-                     else
-                       std::memcpy(to.data, data.data(), bytes);
-                     completeTransactions(cluster, barrier, bytes, &operation,
-                                          issuer);
-                     cluster.wrote();
-                   },
-                   "st.async"});
+    if (details.reduction)
+      detector->reduce(operation, to.address, bytes);
+    else
+      detector->write(operation, to.address, bytes);
+  }
+  cluster.enqueue(
+      {[&cluster, &details, issuer, operation, to, data, bytes,
+        barrier = barrier.address] {
+         if (details.reduction)
+           reduceElements(*details.reduction, details.type, to.data,
+                          data.data(), bytes);
+         else
+           std::memcpy(to.data, data.data(), bytes);
+         completeTransactions(cluster, barrier, bytes, &operation, issuer);
+         cluster.wrote();
+       },
+       "st.async"});
 }
 
 Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
