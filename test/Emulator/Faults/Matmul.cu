@@ -19,7 +19,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
   if (i == 0) {
     for (int s = 0; s < 2; ++s) {
       BAR_INIT(SHARED(&full[s]), 1);
-      BAR_INIT(SHARED(&empty[s]), PICK(7, 1, PICK(8, 3, 2))); // fault 7: one of two consumers is enough [overwritten-in-flight]
+      BAR_INIT(SHARED(&empty[s]), PICK(7, 4, PICK(8, 9, 8))); // One for each warp.
     }
     BAR_INIT_FENCE;
   }
@@ -53,7 +53,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
     WGMMA_COMMIT;
     UNLESS(4, WGMMA_WAIT(0));
     ONLY(6, acc[0] += 1); // fault 6: see fault 16
-    if (FAULT != 9 && lane == 0)
+    if (FAULT != 9 && lane % 32 == 0)
       BAR_ARRIVE(SHARED(&empty[s]));
   }
   WGMMA_WAIT(0);
