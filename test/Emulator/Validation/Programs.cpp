@@ -188,8 +188,9 @@ uint64_t drawFloat(Random &random, unsigned exponentBits,
     exponent = most - drawn % 3;
   } else {
     const std::pair<uint64_t, uint64_t> special[] = {
-        {0, 0}, {most, 0},        {most, (ones + 1) >> 1}, {bias, 0},
-        {1, 0}, {most - 1, ones}, {0, 1},                  {bias - 1, 0}};
+        {0, 0},    {most, 0},    {most, (ones + 1) >> 1},
+        {bias, 0}, {1, 0},       {most - 1, ones},
+        {0, 1},    {bias - 1, 0}};
     std::tie(exponent, fraction) = special[drawn % 8];
   }
   return (uint64_t(sign) << exponentBits | exponent) << fractionBits | fraction;

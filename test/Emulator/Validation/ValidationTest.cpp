@@ -81,8 +81,7 @@ void runKernel(Emulation &emulation, const ValidationKernel &kernel,
   if (!result.reports.empty())
     FAIL_CHECK(name << ":\n" << emulation.textOf(result));
   std::string wrong = difference(
-      kernel, expected,
-      emulation.download<uint32_t>(out, kernel.outputWords));
+      kernel, expected, emulation.download<uint32_t>(out, kernel.outputWords));
   if (!wrong.empty())
     FAIL_CHECK(name << ": " << wrong);
   else

@@ -69,8 +69,9 @@ TEST_CASE("cp.async copies, fills with zeros, and waits by groups") {
 }
 
 TEST_CASE("cp.async without the wait is a report, with it none") {
-  std::string wait = GENERATE("cp.async.wait_group 0;", "cp.async.wait_group 1;",
-                              "cp.async.wait_all;", "");
+  std::string wait =
+      GENERATE("cp.async.wait_group 0;", "cp.async.wait_group 1;",
+               "cp.async.wait_all;", "");
   uint64_t seed = GENERATE(range(0, 6));
   DeviceMemory memory;
   uint64_t in = upload(memory, counting(64), "in");
@@ -98,7 +99,8 @@ TEST_CASE("cp.async without the wait is a report, with it none") {
   LaunchResult result =
       run(text, Params().add(in).add(out), options(1, seed), memory);
   CAPTURE(wait, seed, describe(result));
-  bool isRight = wait == "cp.async.wait_group 0;" || wait == "cp.async.wait_all;";
+  bool isRight =
+      wait == "cp.async.wait_group 0;" || wait == "cp.async.wait_all;";
   CHECK(result.reports.empty() == isRight);
   if (!isRight)
     CHECK(count(result, ReportKind::ReadInFlight) == 1);
@@ -111,7 +113,8 @@ TEST_CASE("cp.async arrives at an mbarrier") {
   auto values = counting(32);
   uint64_t in = upload(memory, values, "in");
   uint64_t out = upload(memory, std::vector<uint32_t>(32), "out");
-  std::string text = fill(R"(
+  std::string text = fill(
+      R"(
 .visible .entry k(.param .u64 in, .param .u64 out) {
   .reg .pred %p<4>;
   .reg .b32 %r<16>;
@@ -145,9 +148,7 @@ wait:
   ret;
 }
 )",
-                          {noinc, noinc.empty()
-                                      ? "mbarrier.arrive.shared.b64 %rd3, [%r9];"
-                                      : ""});
+      {noinc, noinc.empty() ? "mbarrier.arrive.shared.b64 %rd3, [%r9];" : ""});
   LaunchResult result =
       run(text, Params().add(in).add(out), options(32, seed), memory);
   CHECK(describe(result) == "");
@@ -158,14 +159,15 @@ wait:
 TEST_CASE("A line goes to shared memory and back") {
   uint64_t seed = GENERATE(range(0, 12));
   unsigned bytes = GENERATE(16u, 48u, 4096u);
-  std::string reduction = GENERATE("", "add.u32", "min.s32", "xor.b32",
-                                   "inc.u32");
+  std::string reduction =
+      GENERATE("", "add.u32", "min.s32", "xor.b32", "inc.u32");
   DeviceMemory memory;
   auto values = counting(1024);
   auto before = std::vector<uint32_t>(1024, 7);
   uint64_t in = upload(memory, values, "in");
   uint64_t out = upload(memory, before, "out");
-  std::string text = fill(R"(
+  std::string text =
+      fill(R"(
 .visible .entry k(.param .u64 in, .param .u64 out) {
   .reg .pred %p<4>;
   .reg .b32 %r<16>;
@@ -188,9 +190,8 @@ wait:
   ret;
 }
 )",
-                          {std::to_string(bytes),
-                           reduction.empty() ? "cp" : "cp.reduce",
-                           reduction.empty() ? "" : "." + reduction});
+           {std::to_string(bytes), reduction.empty() ? "cp" : "cp.reduce",
+            reduction.empty() ? "" : "." + reduction});
   LaunchResult result =
       run(text, Params().add(in).add(out), options(1, seed), memory);
   CHECK(describe(result) == "");
@@ -274,8 +275,7 @@ TEST_CASE("Threads write to each other's blocks with st.async") {
   DeviceMemory memory;
   uint64_t out = upload(memory, std::vector<uint32_t>(64), "out");
   // Each thread of block b sends its number, plus 100 b, to the other block.
-  std::string send =
-      isCopy ? R"(
+  std::string send = isCopy ? R"(
   shl.b32 %r5, %r0, 2;
   add.u32 %r5, %r5, %r6;
   st.shared.b32 [%r5], %r1;
@@ -284,7 +284,7 @@ TEST_CASE("Threads write to each other's blocks with st.async") {
   setp.eq.u32 %p1, %r0, 0;
   @%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r11], [%r6], 128, [%r10];
 )"
-             : R"(
+                            : R"(
   shl.b32 %r5, %r0, 2;
   add.u32 %r11, %r11, %r5;
   st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r11], %r1, [%r10];

@@ -34,8 +34,7 @@ $0
   return run(text, Params().add(out), options, memory);
 }
 
-LaunchResult runBody(const std::string &body, unsigned threads,
-                     uint64_t seed) {
+LaunchResult runBody(const std::string &body, unsigned threads, uint64_t seed) {
   DeviceMemory memory;
   uint64_t out = memory.allocate(4096, "out");
   std::memset(memory.find(out, 4096), 0, 4096);
@@ -158,8 +157,8 @@ TEST_CASE("Misuse of a barrier is reported") {
                     "  bar.sync 0;\n"
                     "  mbarrier.arrive.shared::cta.b64 _, [%r9], 33;",
        ReportKind::BarrierMisuse},
-      {"misaligned",
-       "  mbarrier.init.shared::cta.b64 [%r7+4], 1;", ReportKind::Misaligned},
+      {"misaligned", "  mbarrier.init.shared::cta.b64 [%r7+4], 1;",
+       ReportKind::Misaligned},
       {"too many bytes",
        init("1") + "  @%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 "
                    "[%r9], 1048576;",
@@ -196,8 +195,8 @@ TEST_CASE("Bytes that do not add up are reported") {
 }
 
 TEST_CASE("A wait for ever is a deadlock that names the barrier") {
-  std::string body = init("33") + "  mbarrier.arrive.shared::cta.b64 _, [%r9];" +
-                     waitParity0;
+  std::string body =
+      init("33") + "  mbarrier.arrive.shared::cta.b64 _, [%r9];" + waitParity0;
   LaunchResult result = runBody(body, 32, 1);
   INFO(describe(result));
   REQUIRE(count(result, ReportKind::Deadlock) == 1);
@@ -228,9 +227,8 @@ TEST_CASE("Reading before the barrier's phase is a report") {
 TEST_CASE("Stores need a proxy fence and a wait for their reads") {
   uint64_t seed = GENERATE(range(0, 10));
   std::string fence = GENERATE("fence.proxy.async;", "");
-  std::string wait =
-      GENERATE("cp.async.bulk.wait_group.read 0;", "cp.async.bulk.wait_group 0;",
-               "");
+  std::string wait = GENERATE("cp.async.bulk.wait_group.read 0;",
+                              "cp.async.bulk.wait_group 0;", "");
   std::string body = fill(R"(
   shl.b32 %r1, %r0, 2;
   add.u32 %r1, %r1, %r7;

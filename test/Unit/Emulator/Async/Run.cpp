@@ -7,8 +7,7 @@ namespace tilec::emulator {
 
 LaunchResult run(const std::string &ptx, const Params &params,
                  const LaunchOptions &options, DeviceMemory &memory) {
-  std::string text =
-      ".version 8.3\n.target sm_90a\n.address_size 64\n" + ptx;
+  std::string text = ".version 8.3\n.target sm_90a\n.address_size 64\n" + ptx;
   auto program = loadProgram(text, "test.ptx", memory);
   if (!program)
     FAIL(llvm::toString(program.takeError()) << "\n" << text);

@@ -157,14 +157,13 @@ void checkLoad(const Box &box, unsigned seed) {
     for (unsigned i = 0; i < box.elementBytes; ++i) {
       uint64_t to =
           placeOf(box.offset + number * box.elementBytes + i, box.swizzle);
-      expected[to] = from >= 0         ? tensor[from + i]
-                     : !box.fillsNaN   ? 0
+      expected[to] = from >= 0                   ? tensor[from + i]
+                     : !box.fillsNaN             ? 0
                      : i + 1 == box.elementBytes ? 0x7f
                                                  : 0xff;
     }
   });
-  std::string text = fill(
-      std::string(start) + R"(
+  std::string text = fill(std::string(start) + R"(
   mov.u32 %r1, 0;
 init:
   add.u32 %r2, %r0, %r1;
@@ -182,14 +181,13 @@ wait:
   mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r10], 0;
   @!%p0 bra wait;
 )" + copyOut,
-      {std::to_string(boxBytes), loadCoordinates(box),
-       std::to_string(box.rank), std::to_string(box.offset),
-       coordinateList(box)});
+                          {std::to_string(boxBytes), loadCoordinates(box),
+                           std::to_string(box.rank), std::to_string(box.offset),
+                           coordinateList(box)});
   LaunchOptions options;
   options.seed = seed;
-  LaunchResult result =
-      run(text, Params().add(encoded(box, address), 64).add(out), options,
-          memory);
+  LaunchResult result = run(
+      text, Params().add(encoded(box, address), 64).add(out), options, memory);
   CHECK(describe(result) == "");
   CHECK(download<unsigned char>(memory, out, bufferBytes) == expected);
   CHECK(result.counters.bulkLoadBytes == boxBytes);
@@ -207,9 +205,8 @@ void checkStore(const Box &box, unsigned seed, const std::string &reduction) {
       return;
     uint64_t value = 0, old = 0;
     for (unsigned i = 0; i < box.elementBytes; ++i)
-      value |= uint64_t(buffer[placeOf(box.offset + number * box.elementBytes +
-                                           i,
-                                       box.swizzle)])
+      value |= uint64_t(buffer[placeOf(
+                   box.offset + number * box.elementBytes + i, box.swizzle)])
                << (8 * i);
     std::memcpy(&old, &tensor[to], box.elementBytes);
     uint64_t now = reduction == "add"   ? old + value
@@ -218,8 +215,7 @@ void checkStore(const Box &box, unsigned seed, const std::string &reduction) {
                                         : value;
     std::memcpy(&expected[to], &now, box.elementBytes);
   });
-  std::string text = fill(
-      std::string(start) + R"(
+  std::string text = fill(std::string(start) + R"(
   mov.u32 %r1, 0;
 in:
   add.u32 %r2, %r0, %r1;
@@ -238,10 +234,10 @@ in:
   ret;
 }
 )",
-      {loadCoordinates(box), std::to_string(box.rank),
-       std::to_string(box.offset), coordinateList(box),
-       reduction.empty() ? "cp" : "cp.reduce",
-       reduction.empty() ? "" : reduction + "."});
+                          {loadCoordinates(box), std::to_string(box.rank),
+                           std::to_string(box.offset), coordinateList(box),
+                           reduction.empty() ? "cp" : "cp.reduce",
+                           reduction.empty() ? "" : reduction + "."});
   LaunchOptions options;
   options.seed = seed;
   LaunchResult result =
@@ -260,13 +256,11 @@ Box randomBox(unsigned rank, Swizzle swizzle, std::mt19937 &random) {
     TensorMapType type;
     unsigned bytes;
     bool isFloat;
-  } types[] = {{TensorMapType::UInt8, 1, false},
-               {TensorMapType::UInt16, 2, false},
-               {TensorMapType::BFloat16, 2, true},
-               {TensorMapType::Float32, 4, true},
-               {TensorMapType::UInt32, 4, false},
-               {TensorMapType::UInt64, 8, false},
-               {TensorMapType::Float64, 8, true}};
+  } types[] = {
+      {TensorMapType::UInt8, 1, false},   {TensorMapType::UInt16, 2, false},
+      {TensorMapType::BFloat16, 2, true}, {TensorMapType::Float32, 4, true},
+      {TensorMapType::UInt32, 4, false},  {TensorMapType::UInt64, 8, false},
+      {TensorMapType::Float64, 8, true}};
   auto type = types[random() % std::size(types)];
   box.type = type.type;
   box.elementBytes = type.bytes;

@@ -11,9 +11,8 @@ namespace {
 /// %rd2 and %rd3, and $MMA is a product of m64n8k16 into %f0 to %f3.
 LaunchResult runBody(std::string body, uint64_t seed, unsigned threads = 128,
                      const std::string &directives = "") {
-  const std::string mma =
-      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
-      "{%f0, %f1, %f2, %f3}, %rd2, %rd3, 1, 1, 1, 0, 0;";
+  const std::string mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+                          "{%f0, %f1, %f2, %f3}, %rd2, %rd3, 1, 1, 1, 0, 0;";
   const std::string mmaRS =
       "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
       "{%f0, %f1, %f2, %f3}, {%r20, %r21, %r22, %r23}, %rd3, 1, 1, 1, 0;";
@@ -81,52 +80,59 @@ TEST_CASE("Registers in flight and fences of wgmma") {
   const ReportKind noFence = ReportKind::MissingWgmmaFence;
   Case cases[] = {
       {"right", "$2\n$0\n$0\n$3\n$4 0;\nst.global.f32 [%rd1], %f0;", {}},
-      {"read before the wait",
-       "$2\n$0\n$3\nst.global.f32 [%rd1], %f0;\n$4 0;", inFlight},
+      {"read before the wait", "$2\n$0\n$3\nst.global.f32 [%rd1], %f0;\n$4 0;",
+       inFlight},
       {"read under a wait that leaves it",
        "$2\n$0\n$3\n$4 1;\nst.global.f32 [%rd1], %f0;\n$4 0;", inFlight},
-      {"written before the wait",
-       "$2\n$0\n$3\nadd.f32 %f3, %f4, %f4;\n$4 0;", inFlight},
+      {"written before the wait", "$2\n$0\n$3\nadd.f32 %f3, %f4, %f4;\n$4 0;",
+       inFlight},
       {"set before the wait", "$2\n$0\n$3\nmov.f32 %f3, 0f00000000;\n$4 0;",
        inFlight},
-      {"A written before the wait",
-       "$2\n$1\n$3\nadd.u32 %r20, %r0, 1;\n$4 0;", inFlight},
-      {"A read before the wait", "$2\n$1\n$3\nadd.u32 %r4, %r20, 1;\n$4 0;",
+      {"A written before the wait", "$2\n$1\n$3\nadd.u32 %r20, %r0, 1;\n$4 0;",
+       inFlight},
+      {"A read before the wait",
+       "$2\n$1\n$3\nadd.u32 %r4, %r20, 1;\n$4 0;",
        {}},
       {"renamed before the wait, read after it",
-       "$2\n$0\n$3\nmov.f32 %f4, %f0;\n$4 0;\nst.global.f32 [%rd1], %f4;", {}},
+       "$2\n$0\n$3\nmov.f32 %f4, %f0;\n$4 0;\nst.global.f32 [%rd1], %f4;",
+       {}},
       {"renamed and read before the wait",
        "$2\n$0\n$3\nmov.f32 %f4, %f0;\nst.global.f32 [%rd1], %f4;\n$4 0;",
        inFlight},
       {"the copy of a rename is free",
-       "$2\n$0\n$3\nmov.f32 %f4, %f0;\nmov.f32 %f4, 0f00000000;\n$4 0;", {}},
+       "$2\n$0\n$3\nmov.f32 %f4, %f0;\nmov.f32 %f4, 0f00000000;\n$4 0;",
+       {}},
       {"a group that was not committed",
        "$2\n$0\n$4 0;\nst.global.f32 [%rd1], %f0;\n$3\n$4 0;", inFlight},
       {"two groups, the first awaited",
        "$2\n$0\n$3\n$2\n"
        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
        "{%f4, %f5, %f6, %f7}, %rd2, %rd3, 0, 1, 1, 0, 0;\n$3\n$4 1;\n"
-       "st.global.f32 [%rd1], %f0;\n$4 0;", {}},
+       "st.global.f32 [%rd1], %f0;\n$4 0;",
+       {}},
       {"two groups, the second read",
        "$2\n$0\n$3\n$2\n"
        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
        "{%f4, %f5, %f6, %f7}, %rd2, %rd3, 0, 1, 1, 0, 0;\n$3\n$4 1;\n"
-       "st.global.f32 [%rd1], %f4;\n$4 0;", inFlight},
+       "st.global.f32 [%rd1], %f4;\n$4 0;",
+       inFlight},
       {"no fence", "$0\n$3\n$4 0;", noFence},
-      {"written after the fence",
-       "$2\nadd.f32 %f0, %f0, %f0;\n$0\n$3\n$4 0;", noFence},
-      {"A written after the fence",
-       "$2\nadd.u32 %r20, %r0, 1;\n$1\n$3\n$4 0;", noFence},
+      {"written after the fence", "$2\nadd.f32 %f0, %f0, %f0;\n$0\n$3\n$4 0;",
+       noFence},
+      {"A written after the fence", "$2\nadd.u32 %r20, %r0, 1;\n$1\n$3\n$4 0;",
+       noFence},
       {"written between two waits",
        "$2\n$0\n$3\n$4 0;\nadd.f32 %f0, %f0, %f0;\n$0\n$3\n$4 0;", noFence},
       {"written between two waits, with a fence",
-       "$2\n$0\n$3\n$4 0;\nadd.f32 %f0, %f0, %f0;\n$2\n$0\n$3\n$4 0;", {}},
+       "$2\n$0\n$3\n$4 0;\nadd.f32 %f0, %f0, %f0;\n$2\n$0\n$3\n$4 0;",
+       {}},
       {"chained after a wait", "$2\n$0\n$3\n$4 0;\n$0\n$3\n$4 0;", {}},
       {"accumulators of another shape",
        "$2\n$0\n"
        "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 "
        "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, %rd2, %rd3, 0, 1, 1, 0, 0;\n"
-       "$3\n$4 0;", noFence},
+       "$3\n$4 0;",
+       noFence},
   };
   for (const Case &test : cases) {
     LaunchResult result = runBody(test.body, 1);
@@ -202,12 +208,12 @@ TEST_CASE("setmaxnreg moves registers between warpgroups") {
   };
   for (const Case &test : cases)
     for (uint64_t seed = 0; seed < 5; ++seed) {
-      LaunchResult result = runBody("  setp.lt.u32 %p2, %r0, 128;\n"
-                                    "  @!%p2 bra second;\n  setmaxnreg." +
-                                        test.first +
-                                        ";\n  ret;\nsecond:\n  setmaxnreg." +
-                                        test.second + ";\n",
-                                    seed, 256, ".maxnreg 128");
+      LaunchResult result =
+          runBody("  setp.lt.u32 %p2, %r0, 128;\n"
+                  "  @!%p2 bra second;\n  setmaxnreg." +
+                      test.first + ";\n  ret;\nsecond:\n  setmaxnreg." +
+                      test.second + ";\n",
+                  seed, 256, ".maxnreg 128");
       INFO(test.name << "\n" << describe(result));
       if (!test.kind)
         CHECK(result.reports.empty());

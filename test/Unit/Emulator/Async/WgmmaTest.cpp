@@ -219,7 +219,8 @@ void check(const Product &product, unsigned seed) {
       immediates += product.layoutA.isMNMajor ? ", 1" : ", 0";
     immediates += product.layoutB.isMNMajor ? ", 1" : ", 0";
   }
-  std::string text = fill(R"(
+  std::string text =
+      fill(R"(
 .extern .shared .align 1024 .b8 stage[];
 .visible .entry k(.param .u64 image, .param .u64 fragment, .param .u64 d,
                   .param .u64 da, .param .u64 db, .param .u32 scale) {
@@ -258,13 +259,10 @@ in:
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;
 )" + storeD + "ret;\n}\n",
-                          {std::to_string(4 * registers), loadD,
-                           std::to_string(n), std::to_string(k), product.d,
-                           product.a.name, product.b.name,
-                           list("%d", registers),
-                           product.isARegister ? "{%a0, %a1, %a2, %a3}"
-                                               : "%rd6",
-                           immediates});
+           {std::to_string(4 * registers), loadD, std::to_string(n),
+            std::to_string(k), product.d, product.a.name, product.b.name,
+            list("%d", registers),
+            product.isARegister ? "{%a0, %a1, %a2, %a3}" : "%rd6", immediates});
   DeviceMemory memory;
   uint64_t dAddress = upload(memory, before, "d");
   Params params;
