@@ -99,7 +99,8 @@ void RegisterWatch::observe(Warp &warp, const Instruction &at, LaneMask lanes) {
 
 void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
                           llvm::ArrayRef<Slot> accumulators,
-                          llvm::ArrayRef<Slot> operands, unsigned shape) {
+                          llvm::ArrayRef<Slot> operands, unsigned shape,
+                          bool accumulates) {
   ++issued;
   // One report is enough for all registers of an instruction.
   const Entry *unfenced = nullptr;
@@ -125,8 +126,9 @@ void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
       busySlot = slot;
     // What another wgmma wrote is as good as written by anyone, unless it is
     // the same registers in the same roles.
+    // Compilers set what is overwritten to some value; nobody waits for that.
     bool isUnfenced = entry.user != 0 ? !isChained && entry.userFence == fences
-                                      : entry.written == fences;
+                                      : accumulates && entry.written == fences;
     if (isUnfenced && !unfenced) {
       unfenced = &entry;
       unfencedSlot = slot;
