@@ -100,8 +100,6 @@ uint64_t finish(Type to, uint64_t result, const ConvertMode &mode) {
   }
   if (mode.flush && to == Type::F32)
     result = flushFloat(result);
-  if (isNaN && to == Type::TF32)
-    return floatNaN;
   return result << position;
 }
 
@@ -122,16 +120,46 @@ uint64_t integerToFloat(Type to, Type from, uint64_t bits,
 
 bool isFloating(Type type) { return ptx::isFloat(type); }
 
+/// What becomes of a NaN. Only conversions from or to f64 carry its sign and as
+/// much of its payload as there is room for.
+uint64_t convertNaN(Type to, Type from, uint64_t bits,
+                    const ConvertMode &mode) {
+  if (mode.saturate)
+    return 0;
+  if (to == Type::TF32) {
+    // Converted to nearest by dropping bits, which leaves a NaN as it is;
+    // .satfinite then takes one off.
+    if (mode.rounding != Rounding::NearestAway)
+      return tf32Format.nan() << 13;
+    return (bits & ~uint64_t(0x1fff)) - (mode.saturateFinite ? 0x2000 : 0);
+  }
+  if (to == Type::F32 && from == Type::BF16)
+    return bits << 16;
+  if (from == Type::F32 && mode.flush)
+    bits = floatNaN; // By an addition, before.
+  if (to != Type::F64 && from != Type::F64)
+    return formatOf(to).nan();
+  Format source = formatOf(from), result = formatOf(to);
+  uint64_t sign = bits & source.signBit() ? result.signBit() : 0;
+  uint64_t payload = bits & ((uint64_t(1) << source.fractionBits) - 1);
+  int shift = int(result.fractionBits) - int(source.fractionBits);
+  payload = shift >= 0 ? payload << shift : payload >> -shift;
+  uint64_t quiet = uint64_t(1) << (result.fractionBits - 1);
+  return sign | result.infinity() | quiet | payload;
+}
+
 uint64_t floatToFloat(Type to, Type from, uint64_t bits,
                       const ConvertMode &mode) {
-  if (to == from && formatOf(to).isNaN(bits) && !mode.saturate)
-    return to == Type::F64 ? bits | 0x0008000000000000 : formatOf(to).nan();
+  bool isPlain = mode.rounding == Rounding::NearestEven && !mode.flush &&
+                 !mode.saturate && !mode.saturateFinite && !mode.relu &&
+                 !mode.integerRounding;
+  if (isPlain && from == Type::F32 && (to == Type::BF16 || to == Type::F16))
+    return fromFloat(to, asFloat(bits));
+  if (from == Type::F16 || from == Type::BF16)
+    bits &= 0xffff;
   double value = doubleValue(from, bits, mode.flush);
-  if (std::isnan(value)) {
-    if (to == Type::F64 && !mode.saturate)
-      return 0x7fffffffffffffff;
-    return finish(to, formatOf(to).nan(), mode);
-  }
+  if (std::isnan(value))
+    return convertNaN(to, from, bits, mode);
   Rounding rounding = mode.rounding;
   if (mode.integerRounding) {
     value = roundToInteger(value, rounding);
@@ -140,8 +168,10 @@ uint64_t floatToFloat(Type to, Type from, uint64_t bits,
   uint64_t result;
   if (to == Type::F64)
     result = bitsOfDouble(value);
-  else if (to == Type::F32 && rounding == Rounding::NearestEven)
+  else if (to == Type::F32 && rounding == Rounding::NearestEven && !mode.flush)
     result = bitsOfFloat(float(value));
+  else if (to == Type::F32 && mode.flush)
+    result = packFlushed(floatFormat, value, rounding);
   else
     result = packDouble(formatOf(to), value, rounding, mode.saturateFinite);
   return finish(to, result, mode);

@@ -175,14 +175,15 @@ uint64_t finishFloat(uint64_t result, const FloatMode &mode) {
   return result;
 }
 
-/// The first NaN among the operands, made quiet, if the result is one.
+/// A NaN is the last of those among the operands, made quiet.
 uint64_t finishDouble(double result, std::initializer_list<uint64_t> operands) {
   if (!std::isnan(result))
     return bitsOfDouble(result);
+  uint64_t nan = doubleNaN;
   for (uint64_t operand : operands)
     if (doubleFormat.isNaN(operand))
-      return operand | 0x0008000000000000;
-  return doubleNaN;
+      nan = operand | 0x0008000000000000;
+  return nan;
 }
 
 uint64_t flushIf(bool flush, uint64_t bits) {
@@ -212,6 +213,11 @@ double sumToOdd(double a, double b, Rounding rounding) {
   return sum;
 }
 
+uint64_t packResult(const Format &format, double value, const FloatMode &mode) {
+  return mode.flush ? packFlushed(format, value, mode.rounding)
+                    : packDouble(format, value, mode.rounding);
+}
+
 uint64_t fmaNarrow(ptx::Type type, uint64_t a, uint64_t b, uint64_t c,
                    const FloatMode &mode) {
   Format format = formatOf(type);
@@ -219,7 +225,7 @@ uint64_t fmaNarrow(ptx::Type type, uint64_t a, uint64_t b, uint64_t c,
       narrowOperand(type, a, mode.flush) * narrowOperand(type, b, mode.flush);
   double sum =
       sumToOdd(product, narrowOperand(type, c, mode.flush), mode.rounding);
-  return finishNarrow(format, packDouble(format, sum, mode.rounding), mode);
+  return finishNarrow(format, packResult(format, sum, mode), mode);
 }
 
 bool isNarrow(ptx::Type type) {
@@ -228,7 +234,14 @@ bool isNarrow(ptx::Type type) {
 
 /// A double to odd, as the f32 that the mode asks for.
 uint64_t roundFloat(double value, const FloatMode &mode) {
-  return finishFloat(packDouble(floatFormat, value, mode.rounding), mode);
+  return finishFloat(packResult(floatFormat, value, mode), mode);
+}
+
+/// Whether the host's result is what the mode asks for. With .ftz that is not
+/// known of the smallest normal number, which may come from below.
+bool isSettled(float result, const FloatMode &mode) {
+  return isNearest(mode) &&
+         (!mode.flush || (bitsOfFloat(result) & 0x7fffffff) != 0x00800000);
 }
 
 } // namespace
@@ -255,7 +268,7 @@ uint64_t addFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
     Format format = formatOf(type);
     double sum = sumToOdd(narrowOperand(type, a, mode.flush),
                           narrowOperand(type, b, mode.flush), mode.rounding);
-    return finishNarrow(format, packDouble(format, sum, mode.rounding), mode);
+    return finishNarrow(format, packResult(format, sum, mode), mode);
   }
   ptx::Type element = elementOf(type);
   return onHalves([&](unsigned at) {
@@ -279,8 +292,9 @@ uint64_t mulFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
   if (type == ptx::Type::F32) {
     a = flushIf(mode.flush, a);
     b = flushIf(mode.flush, b);
-    if (isNearest(mode))
-      return finishFloat(bitsOfFloat(asFloat(a) * asFloat(b)), mode);
+    float result = asFloat(a) * asFloat(b);
+    if (isSettled(result, mode))
+      return finishFloat(bitsOfFloat(result), mode);
     return roundFloat(double(asFloat(a)) * asFloat(b), mode);
   }
   if (type == ptx::Type::F64) {
@@ -294,8 +308,7 @@ uint64_t mulFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
     Format format = formatOf(type);
     double product =
         narrowOperand(type, a, mode.flush) * narrowOperand(type, b, mode.flush);
-    return finishNarrow(format, packDouble(format, product, mode.rounding),
-                        mode);
+    return finishNarrow(format, packResult(format, product, mode), mode);
   }
   ptx::Type element = elementOf(type);
   return onHalves([&](unsigned at) {
@@ -309,9 +322,9 @@ uint64_t fmaFloat(ptx::Type type, uint64_t a, uint64_t b, uint64_t c,
     a = flushIf(mode.flush, a);
     b = flushIf(mode.flush, b);
     c = flushIf(mode.flush, c);
-    if (isNearest(mode))
-      return finishFloat(
-          bitsOfFloat(std::fma(asFloat(a), asFloat(b), asFloat(c))), mode);
+    float result = std::fma(asFloat(a), asFloat(b), asFloat(c));
+    if (isSettled(result, mode))
+      return finishFloat(bitsOfFloat(result), mode);
     double product = double(asFloat(a)) * asFloat(b);
     return roundFloat(sumToOdd(product, asFloat(c), mode.rounding), mode);
   }
@@ -337,8 +350,9 @@ uint64_t divFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
   }
   a = flushIf(mode.flush, a);
   b = flushIf(mode.flush, b);
-  if (isNearest(mode))
-    return finishFloat(bitsOfFloat(asFloat(a) / asFloat(b)), mode);
+  float result = asFloat(a) / asFloat(b);
+  if (isSettled(result, mode))
+    return finishFloat(bitsOfFloat(result), mode);
   double x = asFloat(a), y = asFloat(b);
   double quotient = x / y;
   if (std::isfinite(quotient) && std::isfinite(y)) {

@@ -171,6 +171,24 @@ inline uint64_t packDouble(const Format &format, double value,
                         field - 1075, false, rounding, saturateFinite);
 }
 
+/// The same for .ftz: what is below the normal numbers, *after* rounding to as
+/// many bits as they have, is zero.
+inline uint64_t packFlushed(const Format &format, double value,
+                            Rounding rounding) {
+  uint64_t bits = llvm::bit_cast<uint64_t>(value);
+  int minField = 1023 + format.minExponent();
+  int field = (bits >> 52) & 0x7ff;
+  if (field >= minField)
+    return packDouble(format, value, rounding);
+  uint64_t sign = bits >> 63 ? format.signBit() : 0;
+  if (field + 1 < minField || field == 0)
+    return sign;
+  // One binade below: rounded one binade higher, it may come out of it.
+  uint64_t raised = packDouble(format, value * 2, rounding);
+  uint64_t smallest = uint64_t(1) << format.fractionBits;
+  return (raised & ~format.signBit()) >= 2 * smallest ? sign | smallest : sign;
+}
+
 /// `value` + `error`, where |error| is at most half a last place of `value`,
 /// rounded to odd.
 inline double roundToOdd(double value, double error) {

@@ -96,8 +96,7 @@ SumModel sumModel(ptx::Type operand, bool isWarpgroup) {
     return {8, 25};
   case ptx::Type::E4M3:
   case ptx::Type::E5M2:
-    // mma.sync converts to f16 first; only wgmma has the narrow adder.
-    return isWarpgroup ? SumModel{32, 13} : SumModel{16, 25};
+    return isWarpgroup ? SumModel{32, 13, 13} : SumModel{16, 25};
   default:
     return {16, 25};
   }
@@ -123,13 +122,16 @@ float toF32(ptx::Type type, uint32_t bits) {
 }
 
 /// An exact sum as the accumulator has it.
-uint32_t roundSum(ptx::Type type, double sum) {
+uint32_t roundSum(ptx::Type type, double sum, unsigned resultBits) {
   if (type == ptx::Type::F16)
     return packDouble(halfFormat, sum, Rounding::NearestEven);
   // Cut off. What is too large becomes infinite all the same.
   if (std::fabs(sum) >= 0x1p128)
     return std::signbit(sum) ? 0xff800000 : 0x7f800000;
-  return packDouble(floatFormat, sum, Rounding::Zero);
+  if (std::isnan(sum))
+    return floatNaN;
+  return packDouble(floatFormat, sum, Rounding::Zero) &
+         ~((1u << (23 - resultBits)) - 1);
 }
 
 /// One row of a step whose operands are all finite. `c` has the accumulators,
@@ -229,7 +231,7 @@ void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
       sum(a, b, row, k, std::min(model.depth, a.depth - k), model.fractionBits,
           c, sums);
       for (unsigned j = 0; j < n; ++j)
-        to[j] = roundSum(type, sums[j]);
+        to[j] = roundSum(type, sums[j], model.resultBits);
     }
   }
 }

@@ -11,7 +11,8 @@
 //   * all terms are shifted to the largest exponent among them, and what falls
 //     below a fixed number of bits of fraction is cut off, towards zero;
 //   * what is left is added exactly, and the sum becomes an f32 by cutting off,
-//     or an f16 by rounding to nearest even.
+//     or an f16 by rounding to nearest even. With fp8 even an f32 has no more
+//     bits than the terms had.
 //
 // So sums of integers that fit are exact, and a sum of k terms is within
 // k * 2^(1 - bits) of the largest term, and an ulp, of the true one. A product
@@ -63,8 +64,11 @@ public:
 struct SumModel {
   unsigned depth;        // Terms of a step.
   unsigned fractionBits; // Below the largest exponent.
+  /// Bits of fraction of the sum as an f32, which wgmma with fp8 has fewer of.
+  unsigned resultBits = 23;
 };
-/// Of the tensor cores of sm_90.
+/// Of the tensor cores of sm_90, by mma.sync or by wgmma. mma.sync of fp8 is
+/// made of products of f16.
 SumModel sumModel(ptx::Type operand, bool isWarpgroup);
 
 /// d = a * b, plus d if `accumulates`. `d` has a.count rows of b.count

@@ -44,16 +44,15 @@ void runStoreOfLane(Warp &warp, unsigned lane, const Instruction &at) {
     std::memcpy(&data[i * elementBytes], &warp.values(details.values[i])[lane],
                 elementBytes);
   AsyncOperation operation;
-  if (Detector *detector = cluster.detector())
+  if (Detector *detector = cluster.detector()) {
     operation = detector->start(warp.thread(lane), Proxy::Generic, at);
+    if (details.reduction)
+      detector->reduce(operation, to.address, bytes);
+    else
+      detector->write(operation, to.address, bytes);
+  }
   cluster.enqueue({[&cluster, &details, issuer, operation, to, data, bytes,
                     barrier = barrier.address] {
-                     if (Detector *detector = cluster.detector()) {
-                       if (details.reduction)
-                         detector->reduce(operation, to.address, bytes);
-                       else
-                         detector->write(operation, to.address, bytes);
-                     }
                      if (details.reduction)
                        reduceElements(*details.reduction, details.type, to.data,
                                       data.data(), bytes);

@@ -71,13 +71,19 @@ llvm::SmallVector<BulkTarget, 2> targetsOf(Warp &warp, unsigned lane,
 // How copies run
 //===----------------------------------------------------------------------===//
 
-/// An operation of the async proxy; of no consequence if nothing is detected.
-static AsyncOperation startOperation(const Issuer &issuer) {
-  Detector *detector = issuer.warp->block.cluster.detector();
+/// A part as an operation of the async proxy. Of no consequence if nothing is
+/// detected.
+static AsyncOperation startOperation(const BulkTransfer &transfer,
+                                     const BulkPart &part, uint64_t to) {
+  const Issuer &issuer = transfer.issuer;
+  Detector *detector = transfer.cluster().detector();
   if (!detector)
     return {};
-  return detector->start(issuer.warp->thread(issuer.lane), Proxy::Async,
-                         *issuer.at);
+  AsyncOperation operation = detector->start(issuer.warp->thread(issuer.lane),
+                                             Proxy::Async, *issuer.at);
+  transfer.noteSource(part, operation);
+  transfer.noteTarget(part, to, operation);
+  return operation;
 }
 
 void startLoad(std::shared_ptr<const BulkTransfer> transfer,
@@ -88,11 +94,10 @@ void startLoad(std::shared_ptr<const BulkTransfer> transfer,
     for (const BulkPart &part : parts)
       cluster.enqueue(
           {[transfer, part, target,
-            operation = startOperation(transfer->issuer)] {
+            operation = startOperation(*transfer, part, target.data)] {
              Cluster &cluster = transfer->cluster();
              const Issuer &issuer = transfer->issuer;
-             Block *block = blockOf(cluster, target.data);
-             if (block->liveThreads == 0) {
+             if (blockOf(cluster, target.data)->liveThreads == 0) {
                issuer.report(ReportKind::ReadInFlight,
                              "a block ended before a copy into its shared "
                              "memory was complete",
@@ -100,8 +105,8 @@ void startLoad(std::shared_ptr<const BulkTransfer> transfer,
                return;
              }
              std::vector<char> bytes;
-             transfer->read(part, bytes, operation);
-             transfer->write(part, bytes, target.data, operation);
+             transfer->read(part, bytes);
+             transfer->write(part, bytes, target.data);
              completeTransactions(cluster, target.barrier,
                                   transfer->bytesOf(part), &operation, issuer);
              cluster.wrote();
@@ -110,33 +115,32 @@ void startLoad(std::shared_ptr<const BulkTransfer> transfer,
 }
 
 void startStore(std::shared_ptr<const BulkTransfer> transfer,
-                llvm::ArrayRef<BulkPart> parts, uint64_t to) {
+                llvm::ArrayRef<BulkPart> parts) {
   Cluster &cluster = transfer->cluster();
   const Issuer &issuer = transfer->issuer;
   std::shared_ptr<CopyGroup> group =
       copiesOf(*issuer.warp, issuer.lane).bulk.open();
   group->isUsed = true;
   for (const BulkPart &part : parts) {
-    AsyncOperation operation = startOperation(issuer);
+    AsyncOperation operation = startOperation(*transfer, part, 0);
     if (cluster.detector())
       group->operations.push_back(operation);
     ++group->unfinished;
     ++group->reading;
-    cluster.enqueue({[transfer, part, to, group, operation] {
+    cluster.enqueue({[transfer, part, group] {
                        Cluster &cluster = transfer->cluster();
                        std::vector<char> bytes;
-                       transfer->read(part, bytes, operation);
+                       transfer->read(part, bytes);
                        --group->reading;
                        cluster.progress();
-                       cluster.enqueue({[transfer, part, to, group, operation,
-                                         bytes = std::move(bytes)] {
-                                          transfer->write(part, bytes, to,
-                                                          operation);
-                                          --group->unfinished;
-                                          transfer->cluster().progress();
-                                          transfer->cluster().wrote();
-                                        },
-                                        "bulk copy"});
+                       cluster.enqueue(
+                           {[transfer, part, group, bytes = std::move(bytes)] {
+                              transfer->write(part, bytes, 0);
+                              --group->unfinished;
+                              transfer->cluster().progress();
+                              transfer->cluster().wrote();
+                            },
+                            "bulk copy"});
                      },
                      "bulk copy"});
   }
@@ -156,26 +160,35 @@ struct LineTransfer final : BulkTransfer {
     return part.end - part.begin;
   }
 
-  void read(const BulkPart &part, std::vector<char> &bytes,
-            const AsyncOperation &operation) const override {
-    bytes.resize(bytesOf(part));
-    if (Detector *detector = cluster().detector())
-      detector->read(operation, source.address + part.begin, bytes.size());
-    std::memcpy(bytes.data(), source.data + part.begin, bytes.size());
+  uint64_t targetAt(const BulkPart &part, uint64_t to) const {
+    return (target.data ? target.address : to) + part.begin;
   }
 
-  void write(const BulkPart &part, llvm::ArrayRef<char> bytes, uint64_t to,
-             const AsyncOperation &operation) const override {
+  void noteSource(const BulkPart &part,
+                  const AsyncOperation &operation) const override {
+    cluster().detector()->read(operation, source.address + part.begin,
+                               bytesOf(part));
+  }
+
+  void noteTarget(const BulkPart &part, uint64_t to,
+                  const AsyncOperation &operation) const override {
+    Detector &detector = *cluster().detector();
+    if (details().reduction)
+      detector.reduce(operation, targetAt(part, to), bytesOf(part));
+    else
+      detector.write(operation, targetAt(part, to), bytesOf(part));
+  }
+
+  void read(const BulkPart &part, std::vector<char> &bytes) const override {
+    bytes.assign(source.data + part.begin, source.data + part.end);
+  }
+
+  void write(const BulkPart &part, llvm::ArrayRef<char> bytes,
+             uint64_t to) const override {
     const BulkDetails &how = details();
     char *data = target.data
                      ? target.data + part.begin
-                     : sharedBytes(cluster(), to + part.begin, bytes.size());
-    if (Detector *detector = cluster().detector()) {
-      if (how.reduction)
-        detector->reduce(operation, to + part.begin, bytes.size());
-      else
-        detector->write(operation, to + part.begin, bytes.size());
-    }
+                     : sharedBytes(cluster(), targetAt(part, to), bytes.size());
     if (how.reduction)
       reduceElements(*how.reduction, how.type, data, bytes.data(),
                      bytes.size());
@@ -218,9 +231,8 @@ void runLine(Warp &warp, unsigned lane, const Instruction &at) {
   if (!transfer->target.data)
     return;
   cluster.counters.bulkStoreBytes += bytes;
-  uint64_t to = transfer->target.address;
   if (bytes != 0)
-    startStore(std::move(transfer), divide(cluster, bytes, 16), to);
+    startStore(std::move(transfer), divide(cluster, bytes, 16));
 }
 
 } // namespace

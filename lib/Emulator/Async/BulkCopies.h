@@ -7,7 +7,9 @@
 //     *parts* at places that are drawn. Each part is an operation of its own
 //     that completes when it likes, so a program cannot count on their order.
 //   * A part reads its source when it completes, not before: a source that is
-//     overwritten too early gives wrong data, as well as a report.
+//     overwritten too early gives wrong data. The detector is told of all that
+//     the part reads and writes at issue, since from then on it may happen:
+//     whoever touches it before he knows of the completion is the one to blame.
 //   * A part into shared memory then tells its mbarrier how many bytes there
 //     are. With .multicast each block has parts of its own, and they go to the
 //     same offsets in each.
@@ -76,22 +78,25 @@ struct BulkTransfer {
 
   /// Bytes of a part, as an mbarrier counts them.
   virtual uint64_t bytesOf(const BulkPart &part) const = 0;
-  /// Reads a part from global memory, or for an Exchange from shared memory.
-  /// Bytes that the source does not have are the fill's.
-  virtual void read(const BulkPart &part, std::vector<char> &bytes,
-                    const AsyncOperation &operation) const = 0;
-  /// Writes a part where it goes.
+  /// Tells the detector what a part reads, and what it writes at `to`.
+  virtual void noteSource(const BulkPart &part,
+                          const AsyncOperation &operation) const = 0;
+  virtual void noteTarget(const BulkPart &part, uint64_t to,
+                          const AsyncOperation &operation) const = 0;
+  /// Reads a part. Bytes that the source does not have are the fill's.
+  virtual void read(const BulkPart &part, std::vector<char> &bytes) const = 0;
+  /// Writes a part to shared memory at `to`, or to its global memory.
   virtual void write(const BulkPart &part, llvm::ArrayRef<char> bytes,
-                     uint64_t to, const AsyncOperation &operation) const = 0;
+                     uint64_t to) const = 0;
 };
 
 /// Starts all parts of a copy into shared memory.
 void startLoad(std::shared_ptr<const BulkTransfer> transfer,
                llvm::ArrayRef<BulkPart> parts,
                llvm::ArrayRef<BulkTarget> targets);
-/// The same of one out of shared memory, to `to` if that is an address.
+/// The same of one out of shared memory.
 void startStore(std::shared_ptr<const BulkTransfer> transfer,
-                llvm::ArrayRef<BulkPart> parts, uint64_t to);
+                llvm::ArrayRef<BulkPart> parts);
 
 /// The handlers, for each lane on its own.
 Outcome runBulkLine(Warp &warp, const Instruction &at, LaneMask lanes);

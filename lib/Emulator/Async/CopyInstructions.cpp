@@ -42,11 +42,6 @@ struct ThreadCopy {
 void complete(Warp &warp, uint64_t bytes, llvm::ArrayRef<ThreadCopy> copies) {
   Cluster &cluster = warp.block.cluster;
   for (const ThreadCopy &copy : copies) {
-    if (Detector *detector = cluster.detector()) {
-      if (copy.sourceBytes != 0)
-        detector->read(copy.operation, copy.from.address, copy.sourceBytes);
-      detector->write(copy.operation, copy.to.address, bytes);
-    }
     std::memcpy(copy.to.data, copy.from.data, copy.sourceBytes);
     std::memset(copy.to.data + copy.sourceBytes, 0, bytes - copy.sourceBytes);
     --copy.group->unfinished;
@@ -107,6 +102,9 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
     if (Detector *detector = cluster.detector()) {
       copy.operation = detector->start(warp.thread(lane), Proxy::Generic, at);
       copy.group->operations.push_back(copy.operation);
+      if (sourceBytes != 0)
+        detector->read(copy.operation, copy.from.address, sourceBytes);
+      detector->write(copy.operation, copy.to.address, details.bytes);
     }
     cluster.counters.globalLoadBytes += sourceBytes;
     copies.push_back(std::move(copy));

@@ -3,8 +3,10 @@
 #include "lib/Emulator/Async/Reduction.h"
 #include "lib/Emulator/Arithmetic/Float.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/bit.h"
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 
 namespace tilec::emulator {
@@ -93,6 +95,19 @@ uint64_t reduce(ReduceOperation operation, ptx::Type type, uint64_t old,
   return old;
 }
 
+/// Of bulk copies. Unlike atomic additions to global memory theirs keep
+/// subnormal numbers, and of f64 a NaN as it is.
+static uint64_t reduceInBulk(ReduceOperation operation, ptx::Type type,
+                             uint64_t old, uint64_t value) {
+  if (operation != ReduceOperation::Add || !ptx::isFloat(type))
+    return reduce(operation, type, old, value);
+  if (type == ptx::Type::F64)
+    for (uint64_t operand : {value, old})
+      if (std::isnan(llvm::bit_cast<double>(operand)))
+        return operand;
+  return addFloat(type, old, value, {});
+}
+
 template <typename Word>
 static void reduceWords(ReduceOperation operation, ptx::Type type, char *to,
                         const char *from, uint64_t bytes) {
@@ -103,7 +118,7 @@ static void reduceWords(ReduceOperation operation, ptx::Type type, char *to,
     std::atomic_ref<Word> place(*reinterpret_cast<Word *>(to + at));
     Word old = place.load(std::memory_order_relaxed);
     while (!place.compare_exchange_weak(
-        old, Word(reduce(operation, type, old, value)),
+        old, Word(reduceInBulk(operation, type, old, value)),
         std::memory_order_relaxed))
       ;
   }

@@ -1,7 +1,9 @@
 //===- TensorCopies.cpp - Bulk copies of boxes of tensors -----------------===//
 //
 // A part is a range of rows of the box. Rows outside of the tensor are filled
-// by loads, and count as bytes that were delivered; stores leave them out.
+// by loads, and count as bytes that were delivered; stores leave them out. A
+// box may begin anywhere but in the innermost dimension, where it begins at a
+// multiple of 16 bytes, or the hardware traps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,85 +26,113 @@ struct BoxTransfer final : BulkTransfer {
     return boxRow(map, llvm::ArrayRef(coordinates).take_front(map.rank),
                   uint32_t(index));
   }
-  /// The bytes of a row inside the tensor, or null, reported.
+  /// The bytes of a row inside the tensor; null if they are in no allocation.
   char *globalBytes(const BoxRow &row) const {
-    Place place = issuer.warp->find(issuer.lane, ptx::Space::Global,
-                                    row.address, row.inside);
-    if (!place.data)
-      issuer.report(ReportKind::OutOfBounds,
-                    "a tensor map describes memory outside of its allocation",
-                    "its dimensions and strides must be those of the tensor");
-    return place.data;
+    return issuer.warp
+        ->find(issuer.lane, ptx::Space::Global, row.address, row.inside)
+        .data;
   }
+  bool isStore() const { return details().kind == BulkKind::Store; }
 
-  void read(const BulkPart &part, std::vector<char> &bytes,
-            const AsyncOperation &operation) const override {
+  void noteSource(const BulkPart &part,
+                  const AsyncOperation &operation) const override {
+    isStore() ? noteShared(part, source, operation)
+              : noteGlobal(part, operation);
+  }
+  void noteTarget(const BulkPart &part, uint64_t to,
+                  const AsyncOperation &operation) const override {
+    isStore() ? noteGlobal(part, operation) : noteShared(part, to, operation);
+  }
+  void read(const BulkPart &part, std::vector<char> &bytes) const override {
     bytes.resize(bytesOf(part));
-    if (details().kind == BulkKind::Store)
-      readShared(part, bytes, operation);
-    else
-      readGlobal(part, bytes, operation);
+    isStore() ? readShared(part, bytes) : readGlobal(part, bytes);
   }
-  void write(const BulkPart &part, llvm::ArrayRef<char> bytes, uint64_t to,
-             const AsyncOperation &operation) const override {
-    if (details().kind == BulkKind::Store)
-      writeGlobal(part, bytes, operation);
-    else
-      writeShared(part, bytes, to, operation);
+  void write(const BulkPart &part, llvm::ArrayRef<char> bytes,
+             uint64_t to) const override {
+    isStore() ? writeGlobal(part, bytes) : writeShared(part, bytes, to);
   }
 
-  void readGlobal(const BulkPart &part, std::vector<char> &bytes,
+  void noteGlobal(const BulkPart &part, const AsyncOperation &operation) const;
+  void noteShared(const BulkPart &part, uint64_t at,
                   const AsyncOperation &operation) const;
-  void writeGlobal(const BulkPart &part, llvm::ArrayRef<char> bytes,
-                   const AsyncOperation &operation) const;
-  void readShared(const BulkPart &part, std::vector<char> &bytes,
-                  const AsyncOperation &operation) const;
+  void readGlobal(const BulkPart &part, std::vector<char> &bytes) const;
+  void writeGlobal(const BulkPart &part, llvm::ArrayRef<char> bytes) const;
+  void readShared(const BulkPart &part, std::vector<char> &bytes) const;
   void writeShared(const BulkPart &part, llvm::ArrayRef<char> bytes,
-                   uint64_t to, const AsyncOperation &operation) const;
+                   uint64_t to) const;
   /// Calls `visit(offset in bytes, address, size)` for the pieces of a part in
   /// shared memory.
   template <typename Visit>
   void forEachPiece(const BulkPart &part, uint64_t base, Visit visit) const;
+  /// Whether the rows of a part are in allocations; reported if not.
+  bool isAllocated(const BulkPart &part) const;
 };
 
-void BoxTransfer::readGlobal(const BulkPart &part, std::vector<char> &bytes,
+bool BoxTransfer::isAllocated(const BulkPart &part) const {
+  for (uint64_t index = part.begin; index < part.end; ++index) {
+    BoxRow at = row(index);
+    if (at.inside == 0 || globalBytes(at))
+      continue;
+    issuer.report(ReportKind::OutOfBounds,
+                  "a tensor map describes memory outside of its allocation",
+                  "its dimensions and strides must be those of the tensor");
+    return false;
+  }
+  return true;
+}
+
+void BoxTransfer::noteGlobal(const BulkPart &part,
                              const AsyncOperation &operation) const {
+  Detector &detector = *cluster().detector();
+  for (uint64_t index = part.begin; index < part.end; ++index) {
+    BoxRow at = row(index);
+    if (at.inside == 0 || !globalBytes(at))
+      continue;
+    if (!isStore())
+      detector.read(operation, at.address, at.inside);
+    else if (details().reduction)
+      detector.reduce(operation, at.address, at.inside);
+    else
+      detector.write(operation, at.address, at.inside);
+  }
+}
+
+void BoxTransfer::noteShared(const BulkPart &part, uint64_t at,
+                             const AsyncOperation &operation) const {
+  Detector &detector = *cluster().detector();
+  uint64_t row = map.rowBytes();
+  forEachSharedPiece(at, part.begin * row, part.end * row, map.swizzle,
+                     [&](uint64_t address, uint64_t size) {
+                       isStore() ? detector.read(operation, address, size)
+                                 : detector.write(operation, address, size);
+                     });
+}
+
+void BoxTransfer::readGlobal(const BulkPart &part,
+                             std::vector<char> &bytes) const {
   uint64_t fill = map.fillBits();
   unsigned elementBytes = map.elementBytes();
   for (uint64_t at = 0; fill != 0 && at < bytes.size(); at += elementBytes)
     std::memcpy(&bytes[at], &fill, elementBytes);
   for (uint64_t index = part.begin; index < part.end; ++index) {
     BoxRow from = row(index);
-    if (from.inside == 0)
-      continue;
-    const char *data = globalBytes(from);
-    if (!data)
-      return;
-    if (Detector *detector = cluster().detector())
-      detector->read(operation, from.address, from.inside);
-    std::memcpy(&bytes[(index - part.begin) * map.rowBytes() + from.skipped],
-                data, from.inside);
+    const char *data = from.inside == 0 ? nullptr : globalBytes(from);
+    if (data)
+      std::memcpy(&bytes[(index - part.begin) * map.rowBytes() + from.skipped],
+                  data, from.inside);
   }
 }
 
-void BoxTransfer::writeGlobal(const BulkPart &part, llvm::ArrayRef<char> bytes,
-                              const AsyncOperation &operation) const {
+void BoxTransfer::writeGlobal(const BulkPart &part,
+                              llvm::ArrayRef<char> bytes) const {
   const BulkDetails &how = details();
   for (uint64_t index = part.begin; index < part.end; ++index) {
     BoxRow to = row(index);
-    if (to.inside == 0)
-      continue;
-    char *data = globalBytes(to);
+    char *data = to.inside == 0 ? nullptr : globalBytes(to);
     if (!data)
-      return;
+      continue;
     const char *from =
         &bytes[(index - part.begin) * map.rowBytes() + to.skipped];
-    if (Detector *detector = cluster().detector()) {
-      if (how.reduction)
-        detector->reduce(operation, to.address, to.inside);
-      else
-        detector->write(operation, to.address, to.inside);
-    }
     if (how.reduction)
       reduceElements(*how.reduction, elementType(map.type), data, from,
                      to.inside);
@@ -122,14 +152,8 @@ void BoxTransfer::forEachPiece(const BulkPart &part, uint64_t base,
     visit(at - begin, swizzled(base + at, map.swizzle), 16);
 }
 
-void BoxTransfer::readShared(const BulkPart &part, std::vector<char> &bytes,
-                             const AsyncOperation &operation) const {
-  uint64_t row = map.rowBytes();
-  if (Detector *detector = cluster().detector())
-    forEachSharedPiece(source, part.begin * row, part.end * row, map.swizzle,
-                       [&](uint64_t address, uint64_t size) {
-                         detector->read(operation, address, size);
-                       });
+void BoxTransfer::readShared(const BulkPart &part,
+                             std::vector<char> &bytes) const {
   forEachPiece(part, source,
                [&](uint64_t offset, uint64_t address, uint64_t size) {
                  std::memcpy(&bytes[offset],
@@ -138,14 +162,7 @@ void BoxTransfer::readShared(const BulkPart &part, std::vector<char> &bytes,
 }
 
 void BoxTransfer::writeShared(const BulkPart &part, llvm::ArrayRef<char> bytes,
-                              uint64_t to,
-                              const AsyncOperation &operation) const {
-  uint64_t row = map.rowBytes();
-  if (Detector *detector = cluster().detector())
-    forEachSharedPiece(to, part.begin * row, part.end * row, map.swizzle,
-                       [&](uint64_t address, uint64_t size) {
-                         detector->write(operation, address, size);
-                       });
+                              uint64_t to) const {
   forEachPiece(part, to, [&](uint64_t offset, uint64_t address, uint64_t size) {
     std::memcpy(sharedBytes(cluster(), address, size), &bytes[offset], size);
   });
@@ -191,6 +208,19 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   for (unsigned i = 0; i < details.rank; ++i)
     transfer->coordinates[i] =
         int32_t(warp.values(details.coordinates[i])[lane]);
+  // Only whole units of 16 bytes are fetched, wherever the box begins.
+  int64_t inner = int64_t(transfer->coordinates[0]) * map->elementBytes();
+  if (inner % 16 != 0) {
+    warp.report(ReportKind::Misaligned, lane, at,
+                "the innermost coordinate of a tensor copy is " +
+                    std::to_string(transfer->coordinates[0]) + ", which is " +
+                    std::to_string(inner) +
+                    " bytes, but must be a multiple of 16 bytes; the hardware "
+                    "traps",
+                "move the box to a multiple of 16 bytes, and leave out what is "
+                "too much");
+    return;
+  }
   if (details.kind == BulkKind::Prefetch)
     return;
   if (details.reduction &&
@@ -205,6 +235,8 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   uint64_t bytes = map->boxBytes();
   uint64_t span = spanOf(map->swizzle);
   uint64_t covered = (bytes + span - 1) / span * span;
+  if (!transfer->isAllocated({0, map->numRows()}))
+    return;
   auto parts = divide(cluster, map->numRows(), 1);
   if (!isStore) {
     auto targets = targetsOf(warp, lane, at, covered, 128);
@@ -219,7 +251,7 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   transfer->source = source.address;
   cluster.counters.bulkStoreBytes += bytes;
-  startStore(std::move(transfer), parts, 0);
+  startStore(std::move(transfer), parts);
 }
 
 } // namespace

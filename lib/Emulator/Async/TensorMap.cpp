@@ -86,17 +86,8 @@ uint32_t TensorMap::numRows() const {
 }
 
 uint64_t TensorMap::fillBits() const {
-  if (!fillsNaN)
-    return 0;
-  switch (elementType(type)) {
-  case ptx::Type::F16:
-  case ptx::Type::BF16:
-    return 0x7fff;
-  case ptx::Type::F64:
-    return 0x7fff'ffff'ffff'ffff;
-  default:
-    return 0x7fff'ffff;
-  }
+  // One NaN for all types: it is written as halves.
+  return fillsNaN ? 0x7ff7'7ff7'7ff7'7ff7 : 0;
 }
 
 ptx::Type elementType(TensorMapType type) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Async/BulkCopies.h"
+#include "lib/Emulator/Async/Wgmma.h"
 #include "lib/Emulator/Execute/Lanes.h"
 #include "lib/Emulator/Execute/SystemCalls.h"
 #include "lib/Emulator/Machine/Decoder.h"
@@ -302,6 +303,8 @@ void leave(Warp &warp, const Instruction &at, LaneMask lanes) {
   uint32_t counter = warp.counterOf(at);
   forEachLane(lanes, [&](unsigned lane) { warp.jump(lane, counter); });
   warp.exit(lanes);
+  if (warp.exited == warp.all)
+    checkStepsAtExit(warp, at);
 }
 
 Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {

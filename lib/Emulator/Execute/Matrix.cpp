@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Emulator/Arithmetic/Float.h"
 #include "lib/Emulator/Arithmetic/TensorCore.h"
 #include "lib/Emulator/Execute/Lanes.h"
 #include "lib/Emulator/Machine/Decoder.h"
@@ -92,9 +93,10 @@ void gatherAccumulators(Warp &warp, const Instruction &at,
     }
 }
 
-Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
-  thread_local TensorOperand a, b;
-  const Product &product = at.as<Product>();
+/// Gathers A and B. `placeOf` tells where along k an element goes.
+template <typename PlaceOf>
+void gatherOperands(Warp &warp, const Instruction &at, const Product &product,
+                    PlaceOf placeOf, TensorOperand &a, TensorOperand &b) {
   unsigned bits = product.bitsOfA();
   a.reset(product.a, product.m, product.k);
   b.reset(product.b, product.n, product.k);
@@ -103,18 +105,49 @@ Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     for (unsigned index = 0; index < elementsOfA; ++index) {
       Element place = elementOfA(product.m, bits, lane, index);
-      a.set(place.row, place.column, elementOf(warp, at, 0, bits, lane, index));
+      a.set(place.row, placeOf(place.column),
+            elementOf(warp, at, 0, bits, lane, index));
     }
     for (unsigned index = 0; index < elementsOfB; ++index) {
       Element place = elementOfB(bits, lane, index);
-      b.set(place.column, place.row,
+      b.set(place.column, placeOf(place.row),
             elementOf(warp, at, product.registersOfA(), bits, lane, index));
     }
   }
+}
+
+Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
+  thread_local TensorOperand a, b;
+  const Product &product = at.as<Product>();
+  gatherOperands(warp, at, product, [](unsigned k) { return k; }, a, b);
   uint32_t d[maxRows * maxColumns];
   gatherAccumulators(warp, at, product, d);
   multiplyAccumulate(a, b, product.d, d, /*accumulates=*/true, product.saturate,
-                     sumModel(product.a, false));
+                     sumModel(product.a, /*isWarpgroup=*/false));
+  scatter(warp, at, product, d, lanes);
+  countProduct(warp, product);
+  return Outcome::Next;
+}
+
+/// fp8, for which sm_90 has only wgmma: the assembler makes two products of f16
+/// of it, of the lower halves of all registers and of the upper ones, from
+/// zero; the accumulators are added at the end.
+Outcome runFp8(Warp &warp, const Instruction &at, LaneMask lanes) {
+  thread_local TensorOperand a, b;
+  const Product &product = at.as<Product>();
+  unsigned half = product.k / 2;
+  gatherOperands(
+      warp, at, product,
+      [=](unsigned k) { return k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : half); }, a,
+      b);
+  uint32_t c[maxRows * maxColumns], d[maxRows * maxColumns];
+  gatherAccumulators(warp, at, product, c);
+  SumModel model = sumModel(product.a, /*isWarpgroup=*/false);
+  model.depth = half;
+  multiplyAccumulate(a, b, product.d, d, /*accumulates=*/false,
+                     /*saturate=*/false, model);
+  for (unsigned i = 0; i < product.m * product.n; ++i)
+    d[i] = addFloat(product.d, d[i], c[i], {});
   scatter(warp, at, product, d, lanes);
   countProduct(warp, product);
   return Outcome::Next;
@@ -255,6 +288,7 @@ llvm::Error decodeProduct(Decoder &decoder, const ptx::Instruction &from,
   to.type = product->d;
   to.execute = isBits                    ? runBits
                : product->a == Type::F64 ? runDoubles
+               : isFp8(product->a)       ? runFp8
                                          : runProduct;
   unsigned numResults = product->registersOfD();
   unsigned numValues = product->registersOfA() + product->registersOfB() +

@@ -96,6 +96,7 @@ KERNEL fields(const u32 *in, u32 *out) {
   u32 d = in[3 * count + i];
   if (i < 96)
     b = i & 63, c = (i * 7) % 48;
+  b &= 255, c &= 255;
   u32 r;
   OP3("bfe.u32");
   OP3("bfe.s32");

@@ -104,6 +104,33 @@ struct alignas(64) Map {
                  : "l"(a), "l"(b), "l"(c));                                    \
     PUT64(r);                                                                  \
   } while (0)
+// 64 bits that are a float. In registers that are not typed as such the assembler
+// may take a store of the lower half for a conversion.
+__device__ inline double asDouble(u64 x) { return __longlong_as_double(x); }
+#define DOP1(text)                                                             \
+  do {                                                                         \
+    double r;                                                                  \
+    asm volatile(text " %0, %1;"                                               \
+                 : "=d"(r)                                                     \
+                 : "d"(asDouble(a)));                                          \
+    PUT64(__double_as_longlong(r));                                            \
+  } while (0)
+#define DOP2(text)                                                             \
+  do {                                                                         \
+    double r;                                                                  \
+    asm volatile(text " %0, %1, %2;"                                           \
+                 : "=d"(r)                                                     \
+                 : "d"(asDouble(a)), "d"(asDouble(b)));                        \
+    PUT64(__double_as_longlong(r));                                            \
+  } while (0)
+#define DOP3(text)                                                             \
+  do {                                                                         \
+    double r;                                                                  \
+    asm volatile(text " %0, %1, %2, %3;"                                       \
+                 : "=d"(r)                                                     \
+                 : "d"(asDouble(a)), "d"(asDouble(b)), "d"(asDouble(c)));      \
+    PUT64(__double_as_longlong(r));                                            \
+  } while (0)
 // 16 bits: the low halves of the words.
 #define HOP1(text)                                                             \
   do {                                                                         \

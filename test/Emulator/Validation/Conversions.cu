@@ -4,14 +4,20 @@
 #define CVT(text, toClass, To, fromClass, From)                                \
   do {                                                                         \
     To r;                                                                      \
-    asm volatile("cvt." text " %0, %1;" : "=" toClass(r) : fromClass((From)a));\
+    asm volatile("cvt." text " %0, %1;" : "=" toClass(r) : fromClass(From(a)));\
     PUT(r);                                                                    \
   } while (0)
 #define CVT64(text, fromClass, From)                                           \
   do {                                                                         \
     u64 r;                                                                     \
-    asm volatile("cvt." text " %0, %1;" : "=l"(r) : fromClass((From)a));       \
+    asm volatile("cvt." text " %0, %1;" : "=l"(r) : fromClass(From(a)));       \
     PUT64(r);                                                                  \
+  } while (0)
+#define CVT_TO_DOUBLE(text, fromClass, From)                                   \
+  do {                                                                         \
+    double r;                                                                  \
+    asm volatile("cvt." text " %0, %1;" : "=d"(r) : fromClass(From(a)));       \
+    PUT64(__double_as_longlong(r));                                            \
   } while (0)
 
 //! integers in=bits:64 out=3456 block=64
@@ -142,7 +148,7 @@ KERNEL integersToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.s8", "r", u32, "r", u32);
   CVT("rm.f32.s8", "r", u32, "r", u32);
   CVT("rp.f32.s8", "r", u32, "r", u32);
-  CVT64("rn.f64.s8", "r", u32);
+  CVT_TO_DOUBLE("rn.f64.s8", "r", u32);
   CVT("rn.f16.u8", "h", u16, "r", u32);
   CVT("rz.f16.u8", "h", u16, "r", u32);
   CVT("rm.f16.u8", "h", u16, "r", u32);
@@ -151,7 +157,7 @@ KERNEL integersToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.u8", "r", u32, "r", u32);
   CVT("rm.f32.u8", "r", u32, "r", u32);
   CVT("rp.f32.u8", "r", u32, "r", u32);
-  CVT64("rn.f64.u8", "r", u32);
+  CVT_TO_DOUBLE("rn.f64.u8", "r", u32);
   CVT("rn.f16.s16", "h", u16, "h", u16);
   CVT("rz.f16.s16", "h", u16, "h", u16);
   CVT("rm.f16.s16", "h", u16, "h", u16);
@@ -160,7 +166,7 @@ KERNEL integersToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.s16", "r", u32, "h", u16);
   CVT("rm.f32.s16", "r", u32, "h", u16);
   CVT("rp.f32.s16", "r", u32, "h", u16);
-  CVT64("rn.f64.s16", "h", u16);
+  CVT_TO_DOUBLE("rn.f64.s16", "h", u16);
   CVT("rn.f16.u16", "h", u16, "h", u16);
   CVT("rz.f16.u16", "h", u16, "h", u16);
   CVT("rm.f16.u16", "h", u16, "h", u16);
@@ -169,7 +175,7 @@ KERNEL integersToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.u16", "r", u32, "h", u16);
   CVT("rm.f32.u16", "r", u32, "h", u16);
   CVT("rp.f32.u16", "r", u32, "h", u16);
-  CVT64("rn.f64.u16", "h", u16);
+  CVT_TO_DOUBLE("rn.f64.u16", "h", u16);
   CVT("rn.f16.s32", "h", u16, "r", u32);
   CVT("rz.f16.s32", "h", u16, "r", u32);
   CVT("rm.f16.s32", "h", u16, "r", u32);
@@ -178,10 +184,10 @@ KERNEL integersToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.s32", "r", u32, "r", u32);
   CVT("rm.f32.s32", "r", u32, "r", u32);
   CVT("rp.f32.s32", "r", u32, "r", u32);
-  CVT64("rn.f64.s32", "r", u32);
-  CVT64("rz.f64.s32", "r", u32);
-  CVT64("rm.f64.s32", "r", u32);
-  CVT64("rp.f64.s32", "r", u32);
+  CVT_TO_DOUBLE("rn.f64.s32", "r", u32);
+  CVT_TO_DOUBLE("rz.f64.s32", "r", u32);
+  CVT_TO_DOUBLE("rm.f64.s32", "r", u32);
+  CVT_TO_DOUBLE("rp.f64.s32", "r", u32);
   CVT("rn.f16.u32", "h", u16, "r", u32);
   CVT("rz.f16.u32", "h", u16, "r", u32);
   CVT("rm.f16.u32", "h", u16, "r", u32);
@@ -190,7 +196,7 @@ KERNEL integersToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.u32", "r", u32, "r", u32);
   CVT("rm.f32.u32", "r", u32, "r", u32);
   CVT("rp.f32.u32", "r", u32, "r", u32);
-  CVT64("rn.f64.u32", "r", u32);
+  CVT_TO_DOUBLE("rn.f64.u32", "r", u32);
   CVT("rn.sat.f32.s32", "r", u32, "r", u32);
 }
 
@@ -208,10 +214,10 @@ KERNEL integers64ToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.s64", "r", u32, "l", u64);
   CVT("rm.f32.s64", "r", u32, "l", u64);
   CVT("rp.f32.s64", "r", u32, "l", u64);
-  CVT64("rn.f64.s64", "l", u64);
-  CVT64("rz.f64.s64", "l", u64);
-  CVT64("rm.f64.s64", "l", u64);
-  CVT64("rp.f64.s64", "l", u64);
+  CVT_TO_DOUBLE("rn.f64.s64", "l", u64);
+  CVT_TO_DOUBLE("rz.f64.s64", "l", u64);
+  CVT_TO_DOUBLE("rm.f64.s64", "l", u64);
+  CVT_TO_DOUBLE("rp.f64.s64", "l", u64);
   CVT("rn.f16.u64", "h", u16, "l", u64);
   CVT("rz.f16.u64", "h", u16, "l", u64);
   CVT("rm.f16.u64", "h", u16, "l", u64);
@@ -220,10 +226,10 @@ KERNEL integers64ToFloats(const u32 *in, u32 *out) {
   CVT("rz.f32.u64", "r", u32, "l", u64);
   CVT("rm.f32.u64", "r", u32, "l", u64);
   CVT("rp.f32.u64", "r", u32, "l", u64);
-  CVT64("rn.f64.u64", "l", u64);
-  CVT64("rz.f64.u64", "l", u64);
-  CVT64("rm.f64.u64", "l", u64);
-  CVT64("rp.f64.u64", "l", u64);
+  CVT_TO_DOUBLE("rn.f64.u64", "l", u64);
+  CVT_TO_DOUBLE("rz.f64.u64", "l", u64);
+  CVT_TO_DOUBLE("rm.f64.u64", "l", u64);
+  CVT_TO_DOUBLE("rp.f64.u64", "l", u64);
 }
 
 //! floatsToIntegers in=f32:96 out=4128 block=96
@@ -275,26 +281,26 @@ KERNEL doublesToIntegers(const u32 *in, u32 *out) {
   // Into the range of the integers, most of the time.
   if (i % 8)
     a = (a & 0x800fffffffffffff) | (1023 + (a >> 52) % 68 - 2) << 52;
-  CVT("rni.s8.f64", "r", u32, "l", u64);
-  CVT("rmi.s8.f64", "r", u32, "l", u64);
-  CVT("rni.u8.f64", "r", u32, "l", u64);
-  CVT("rmi.u8.f64", "r", u32, "l", u64);
-  CVT("rni.s16.f64", "h", u16, "l", u64);
-  CVT("rmi.s16.f64", "h", u16, "l", u64);
-  CVT("rni.u16.f64", "h", u16, "l", u64);
-  CVT("rmi.u16.f64", "h", u16, "l", u64);
-  CVT("rni.s32.f64", "r", u32, "l", u64);
-  CVT("rzi.s32.f64", "r", u32, "l", u64);
-  CVT("rmi.s32.f64", "r", u32, "l", u64);
-  CVT("rpi.s32.f64", "r", u32, "l", u64);
-  CVT("rni.u32.f64", "r", u32, "l", u64);
-  CVT("rmi.u32.f64", "r", u32, "l", u64);
-  CVT64("rni.s64.f64", "l", u64);
-  CVT64("rzi.s64.f64", "l", u64);
-  CVT64("rmi.s64.f64", "l", u64);
-  CVT64("rpi.s64.f64", "l", u64);
-  CVT64("rni.u64.f64", "l", u64);
-  CVT64("rmi.u64.f64", "l", u64);
+  CVT("rni.s8.f64", "r", u32, "d", asDouble);
+  CVT("rmi.s8.f64", "r", u32, "d", asDouble);
+  CVT("rni.u8.f64", "r", u32, "d", asDouble);
+  CVT("rmi.u8.f64", "r", u32, "d", asDouble);
+  CVT("rni.s16.f64", "h", u16, "d", asDouble);
+  CVT("rmi.s16.f64", "h", u16, "d", asDouble);
+  CVT("rni.u16.f64", "h", u16, "d", asDouble);
+  CVT("rmi.u16.f64", "h", u16, "d", asDouble);
+  CVT("rni.s32.f64", "r", u32, "d", asDouble);
+  CVT("rzi.s32.f64", "r", u32, "d", asDouble);
+  CVT("rmi.s32.f64", "r", u32, "d", asDouble);
+  CVT("rpi.s32.f64", "r", u32, "d", asDouble);
+  CVT("rni.u32.f64", "r", u32, "d", asDouble);
+  CVT("rmi.u32.f64", "r", u32, "d", asDouble);
+  CVT64("rni.s64.f64", "d", asDouble);
+  CVT64("rzi.s64.f64", "d", asDouble);
+  CVT64("rmi.s64.f64", "d", asDouble);
+  CVT64("rpi.s64.f64", "d", asDouble);
+  CVT64("rni.u64.f64", "d", asDouble);
+  CVT64("rmi.u64.f64", "d", asDouble);
 }
 
 //! halvesToIntegers in=f16:64 out=1536 block=64
@@ -349,11 +355,11 @@ KERNEL toWholeDoubles(const u32 *in, u32 *out) {
   u64 a = in[2 * i] | (u64)in[2 * i + 1] << 32;
   if (i % 8)
     a = (a & 0x800fffffffffffff) | (1023 + (a >> 52) % 55 - 2) << 52;
-  CVT64("rni.f64.f64", "l", u64);
-  CVT64("rzi.f64.f64", "l", u64);
-  CVT64("rmi.f64.f64", "l", u64);
-  CVT64("rpi.f64.f64", "l", u64);
-  CVT64("sat.f64.f64", "l", u64);
+  CVT_TO_DOUBLE("rni.f64.f64", "d", asDouble);
+  CVT_TO_DOUBLE("rzi.f64.f64", "d", asDouble);
+  CVT_TO_DOUBLE("rmi.f64.f64", "d", asDouble);
+  CVT_TO_DOUBLE("rpi.f64.f64", "d", asDouble);
+  CVT_TO_DOUBLE("sat.f64.f64", "d", asDouble);
 }
 
 //! floats in=f32:256 out=5632 block=128 grid=2
@@ -377,12 +383,12 @@ KERNEL floats(const u32 *in, u32 *out) {
   CVT("rz.bf16.f32", "h", u16, "r", u32);
   CVT("rn.relu.bf16.f32", "h", u16, "r", u32);
   CVT("rz.relu.bf16.f32", "h", u16, "r", u32);
-  CVT64("f64.f32", "r", u32);
-  CVT64("ftz.f64.f32", "r", u32);
+  CVT_TO_DOUBLE("f64.f32", "r", u32);
+  CVT_TO_DOUBLE("ftz.f64.f32", "r", u32);
   CVT("f32.f16", "r", u32, "h", u16);
   CVT("ftz.f32.f16", "r", u32, "h", u16);
   CVT("sat.f32.f16", "r", u32, "h", u16);
-  CVT64("f64.f16", "h", u16);
+  CVT_TO_DOUBLE("f64.f16", "h", u16);
   CVT("f32.bf16", "r", u32, "h", u16);
 }
 
@@ -395,16 +401,16 @@ KERNEL doubles(const u32 *in, u32 *out) {
     a = (a & 0x800fffffffffffff) | (1023 - 152 + (a >> 52) % 290) << 52;
   if (i % 4 == 1)
     a = (a & 0x800fffffffffffff) | (1023 - 27 + (a >> 52) % 45) << 52;
-  CVT("rn.f32.f64", "r", u32, "l", u64);
-  CVT("rz.f32.f64", "r", u32, "l", u64);
-  CVT("rm.f32.f64", "r", u32, "l", u64);
-  CVT("rp.f32.f64", "r", u32, "l", u64);
-  CVT("rn.f16.f64", "h", u16, "l", u64);
-  CVT("rz.f16.f64", "h", u16, "l", u64);
-  CVT("rm.f16.f64", "h", u16, "l", u64);
-  CVT("rp.f16.f64", "h", u16, "l", u64);
-  CVT("rn.ftz.f32.f64", "r", u32, "l", u64);
-  CVT("rn.sat.f32.f64", "r", u32, "l", u64);
+  CVT("rn.f32.f64", "r", u32, "d", asDouble);
+  CVT("rz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rm.f32.f64", "r", u32, "d", asDouble);
+  CVT("rp.f32.f64", "r", u32, "d", asDouble);
+  CVT("rn.f16.f64", "h", u16, "d", asDouble);
+  CVT("rz.f16.f64", "h", u16, "d", asDouble);
+  CVT("rm.f16.f64", "h", u16, "d", asDouble);
+  CVT("rp.f16.f64", "h", u16, "d", asDouble);
+  CVT("rn.ftz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rn.sat.f32.f64", "r", u32, "d", asDouble);
 }
 
 //! bfloats in=bf16:128 out=2304 block=128
@@ -427,6 +433,6 @@ KERNEL bfloats(const u32 *in, u32 *out) {
   CVT("rz.bf16.u32", "h", u16, "r", u32);
   CVT("rzi.s32.bf16", "r", u32, "h", u16);
   CVT("rni.u32.bf16", "r", u32, "h", u16);
-  CVT64("f64.bf16", "h", u16);
+  CVT_TO_DOUBLE("f64.bf16", "h", u16);
   CVT64("rzi.s64.bf16", "h", u16);
 }

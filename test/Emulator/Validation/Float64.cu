@@ -4,35 +4,34 @@
 KERNEL add64(const u32 *in, u32 *out) {
   THREAD;
   PAIRS;
-  LOP2("add.rn.f64");
-  LOP2("add.rz.f64");
-  LOP2("add.rm.f64");
-  LOP2("add.rp.f64");
-  LOP2("sub.rn.f64");
-  LOP2("sub.rz.f64");
-  LOP2("sub.rm.f64");
-  LOP2("sub.rp.f64");
-  LOP2("min.f64");
-  LOP2("max.f64");
+  DOP2("add.rn.f64");
+  DOP2("add.rz.f64");
+  DOP2("add.rm.f64");
+  DOP2("add.rp.f64");
+  DOP2("sub.rn.f64");
+  DOP2("sub.rz.f64");
+  DOP2("sub.rm.f64");
+  DOP2("sub.rp.f64");
+  DOP2("min.f64");
+  DOP2("max.f64");
 }
 
 //! multiply64 in=f64:768 out=2560 block=128
 KERNEL multiply64(const u32 *in, u32 *out) {
   THREAD;
   PAIRS;
-  LOP2("mul.rn.f64");
-  LOP2("mul.rz.f64");
-  LOP2("mul.rm.f64");
-  LOP2("mul.rp.f64");
-  if (i % 2)
-    c = __double_as_longlong(-(__longlong_as_double(a) *
-                               __longlong_as_double(b))) +
-        i % 3;
-  LOP3("fma.rn.f64");
-  LOP3("fma.rz.f64");
-  LOP3("fma.rm.f64");
-  LOP3("fma.rp.f64");
-  LOP3("mad.rn.f64");
+  DOP2("mul.rn.f64");
+  DOP2("mul.rz.f64");
+  DOP2("mul.rm.f64");
+  DOP2("mul.rp.f64");
+  double product = asDouble(a) * asDouble(b);
+  if (i % 2 && product == product)
+    c = __double_as_longlong(-product) + i % 3;
+  DOP3("fma.rn.f64");
+  DOP3("fma.rz.f64");
+  DOP3("fma.rm.f64");
+  DOP3("fma.rp.f64");
+  DOP3("mad.rn.f64");
   PUT64(__double_as_longlong(__longlong_as_double(a) * 3.5 + 0.25));
 }
 
@@ -40,24 +39,24 @@ KERNEL multiply64(const u32 *in, u32 *out) {
 KERNEL divide64(const u32 *in, u32 *out) {
   THREAD;
   PAIRS;
-  LOP2("div.rn.f64");
-  LOP2("div.rz.f64");
-  LOP2("div.rm.f64");
-  LOP2("div.rp.f64");
-  LOP1("rcp.rn.f64");
-  LOP1("rcp.rz.f64");
-  LOP1("rcp.rm.f64");
-  LOP1("rcp.rp.f64");
+  DOP2("div.rn.f64");
+  DOP2("div.rz.f64");
+  DOP2("div.rm.f64");
+  DOP2("div.rp.f64");
+  DOP1("rcp.rn.f64");
+  DOP1("rcp.rz.f64");
+  DOP1("rcp.rm.f64");
+  DOP1("rcp.rp.f64");
   if (i % 8)
     a &= ~0ull >> 1;
-  LOP1("sqrt.rn.f64");
-  LOP1("sqrt.rz.f64");
-  LOP1("sqrt.rm.f64");
-  LOP1("sqrt.rp.f64");
+  DOP1("sqrt.rn.f64");
+  DOP1("sqrt.rz.f64");
+  DOP1("sqrt.rm.f64");
+  DOP1("sqrt.rp.f64");
   if ((a & ~0ull >> 1) > 0x7ff0000000000000)
     a = 1;
-  LOP1("abs.f64");
-  LOP1("neg.f64");
+  DOP1("abs.f64");
+  DOP1("neg.f64");
 }
 
 //! other64 in=f64:768 out=384 block=128
@@ -79,5 +78,5 @@ KERNEL other64(const u32 *in, u32 *out) {
   TESTP(4, "normal");
   TESTP(5, "subnormal");
   PUT(bits);
-  LOP2("copysign.f64");
+  DOP2("copysign.f64");
 }

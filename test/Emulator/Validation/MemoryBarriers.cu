@@ -137,6 +137,9 @@ KERNEL counts(const u32 *in, u32 *out) {
                : "r"(barrier)
                : "memory");
   PENDING;
+  asm volatile(
+      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 16;" ::"r"(barrier)
+      : "memory");
   for (; at < 32; ++at)
     out[at] = in[at];
 }

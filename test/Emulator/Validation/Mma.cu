@@ -269,11 +269,11 @@ KERNEL fp8(const u32 *in, u32 *out) {
 KERNEL doubles(const u32 *in, u32 *out) {
   THREAD;
   const u64 *words = (const u64 *)in;
-  u64 a[8], b[4], c[4], d[4];
+  double a[8], b[4], c[4], d[4];
   // Of a like size: fused and in what order shows.
   auto load = [&](u32 at) {
     u64 x = words[(at * count + i) % 896];
-    return (x & 0x800fffffffffffff) | (1020 + (x >> 52) % 7) << 52;
+    return asDouble((x & 0x800fffffffffffff) | (1020 + (x >> 52) % 7) << 52);
   };
   for (u32 at = 0; at < 8; ++at)
     a[at] = load(at);
@@ -281,34 +281,34 @@ KERNEL doubles(const u32 *in, u32 *out) {
     b[at] = load(8 + at), c[at] = load(12 + at) * (at != 3);
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, "
                "{%2}, {%3}, {%4, %5};"
-               : "=l"(d[0]), "=l"(d[1])
-               : "l"(a[0]), "l"(b[0]), "l"(c[0]), "l"(c[1]));
+               : "=d"(d[0]), "=d"(d[1])
+               : "d"(a[0]), "d"(b[0]), "d"(c[0]), "d"(c[1]));
   for (u32 at = 0; at < 2; ++at)
-    PUT64(d[at]);
-#define D4 "=l"(d[0]), "=l"(d[1]), "=l"(d[2]), "=l"(d[3])
-#define C4 "l"(c[0]), "l"(c[1]), "l"(c[2]), "l"(c[3])
+    PUT64(__double_as_longlong(d[at]));
+#define D4 "=d"(d[0]), "=d"(d[1]), "=d"(d[2]), "=d"(d[3])
+#define C4 "d"(c[0]), "d"(c[1]), "d"(c[2]), "d"(c[3])
   asm volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
                "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
                : D4
-               : "l"(a[0]), "l"(a[1]), "l"(b[0]), C4);
+               : "d"(a[0]), "d"(a[1]), "d"(b[0]), C4);
   for (u32 at = 0; at < 4; ++at)
-    PUT64(d[at]);
+    PUT64(__double_as_longlong(d[at]));
   asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
                "{%10, %11, %12, %13};"
                : D4
-               : "l"(a[0]), "l"(a[1]), "l"(a[2]), "l"(a[3]), "l"(b[0]),
-                 "l"(b[1]), C4);
+               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]),
+                 "d"(b[1]), C4);
   for (u32 at = 0; at < 4; ++at)
-    PUT64(d[at]);
+    PUT64(__double_as_longlong(d[at]));
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
                "{%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
                "{%12, %13, %14, %15}, {%16, %17, %18, %19};"
                : D4
-               : "l"(a[0]), "l"(a[1]), "l"(a[2]), "l"(a[3]), "l"(a[4]),
-                 "l"(a[5]), "l"(a[6]), "l"(a[7]), "l"(b[0]), "l"(b[1]),
-                 "l"(b[2]), "l"(b[3]), C4);
+               : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]),
+                 "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
+                 "d"(b[2]), "d"(b[3]), C4);
   for (u32 at = 0; at < 4; ++at)
-    PUT64(d[at]);
+    PUT64(__double_as_longlong(d[at]));
   PUT64(0);
 }

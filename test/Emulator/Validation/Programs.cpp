@@ -318,7 +318,7 @@ std::string test::difference(const ValidationKernel &kernel,
                              const std::vector<uint32_t> &found) {
   if (expected.size() != found.size())
     return "other sizes";
-  constexpr unsigned shown = 6;
+  static const unsigned shown = getenv("SHOWN") ? atoi(getenv("SHOWN")) : 6;
   unsigned count = 0;
   std::string text;
   unsigned threads =

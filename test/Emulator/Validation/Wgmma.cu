@@ -340,7 +340,7 @@ KERNEL chain(const u32 *in, u32 *out) {
 
 // Two warpgroups, each with half of A; registers moved from one to the other.
 //! warpgroups in=bits:2048 out=2048 block=256 shared=32768
-KERNEL __launch_bounds__(256, 1) warpgroups(const u32 *in, u32 *out) {
+KERNEL __maxnreg__(120) warpgroups(const u32 *in, u32 *out) {
   extern __shared__ __align__(1024) u8 stage[];
   THREAD;
   for (u32 at = i; at < 8192; at += 256) {

@@ -281,8 +281,10 @@ Box randomBox(unsigned rank, Swizzle swizzle, std::mt19937 &random) {
     box.dims.push_back(dim);
     box.box.push_back(extent);
     box.elementStrides.push_back(1 + random() % 3);
-    box.coordinates.push_back(int32_t(random() % (dim + extent)) -
-                              int32_t(extent) + 1);
+    int32_t at = int32_t(random() % (dim + extent)) - int32_t(extent) + 1;
+    if (i == 0) // A multiple of 16 bytes.
+      at = at / int32_t(16 / type.bytes) * int32_t(16 / type.bytes);
+    box.coordinates.push_back(at);
   }
   box.offset = 128 * (random() % 9);
   return box;
@@ -337,4 +339,30 @@ TEST_CASE("A tile of an odd matrix in the swizzle of 128 bytes") {
   box.coordinates = {0, 0};
   checkLoad(box, 2);
   checkStore(box, 3, "");
+}
+
+TEST_CASE("Boxes begin at multiples of 16 bytes") {
+  Box box;
+  box.rank = 2;
+  box.dims = {64, 8};
+  box.strides = {128};
+  box.box = {16, 4};
+  box.elementStrides = {1, 1};
+  box.coordinates = {4, 1};
+  DeviceMemory memory;
+  uint64_t address = upload(memory, randomBytes(1024, 1), "tensor");
+  std::string text = fill(std::string(start) + R"(
+  mbarrier.init.shared::cta.b64 [%r10], 1;
+  $0
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [buffer], [%rd5, {$1}], [%r10];
+  ret;
+}
+)",
+                          {loadCoordinates(box), coordinateList(box)});
+  LaunchResult result = run(
+      text, Params().add(encoded(box, address), 64).add(address), {}, memory);
+  INFO(describe(result));
+  CHECK(result.reports.size() == 1);
+  CHECK(count(result, ReportKind::Misaligned) == 1);
+  CHECK(result.counters.bulkLoadBytes == 0);
 }

@@ -25,7 +25,7 @@ LaunchResult runBody(std::string body, uint64_t seed, unsigned threads = 128,
   .reg .b32 %r<32>;
   .reg .f32 %f<32>;
   .reg .b64 %rd<16>;
-  .shared .align 1024 .b8 stage[4096];
+  .shared .align 1024 .b8 stage[16384];
   ld.param.u64 %rd1, [out];
   mov.u32 %r0, %tid.x;
   mul.wide.u32 %rd5, %r0, 4;
@@ -35,15 +35,17 @@ LaunchResult runBody(std::string body, uint64_t seed, unsigned threads = 128,
   cvt.u64.u32 %rd4, %r8;
   mov.b64 %rd6, 0x4000004000010000;
   or.b64 %rd2, %rd4, %rd6;
-  add.u64 %rd3, %rd2, 128;
+  add.u64 %rd3, %rd2, 512;
   shl.b32 %r1, %r0, 2;
   add.u32 %r1, %r1, %r7;
-  mov.u32 %r2, 0;
+  mov.u32 %r9, %ntid.x;
+  shl.b32 %r9, %r9, 2;
+  shl.b32 %r2, %r0, 2;
 zero:
-  add.u32 %r3, %r1, %r2;
+  add.u32 %r3, %r7, %r2;
   st.shared.b32 [%r3], 0;
-  add.u32 %r2, %r2, 512;
-  setp.lt.u32 %p1, %r2, 4096;
+  add.u32 %r2, %r2, %r9;
+  setp.lt.u32 %p1, %r2, 16384;
   @%p1 bra zero;
   fence.proxy.async;
   bar.sync 0;
