@@ -1,7 +1,7 @@
 //===- SchedulerTest.cpp - Fairness, seeds, spinning ----------------------===//
 
 #include "test/Unit/Emulator/Machine/Launching.h"
-#include <chrono>
+#include <ctime>
 #include <set>
 
 using namespace tilec::emulator;
@@ -249,7 +249,7 @@ TEST_CASE("instructions of warps a second", "[.speed]") {
     @%p1 bra INNER;
     bar.sync 0;
     add.u32 %r4, %r4, 1;
-    setp.lt.u32 %p2, %r4, 100;
+    setp.lt.u32 %p2, %r4, 400;
     @%p2 bra LOOP;
     add.f32 %f9, %f9, %f10;
     st.global.f32 [%rd4], %f9;
@@ -257,15 +257,16 @@ TEST_CASE("instructions of warps a second", "[.speed]") {
   runner.options.block = {256, 1, 1};
   uint64_t data = runner.array(std::vector<float>(1024, 0.5f));
   for (bool detects : {false, true}) {
+    if (detects && std::getenv("WITHOUT"))
+      continue;
     runner.options.detectRaces = detects;
-    auto start = std::chrono::steady_clock::now();
+    std::clock_t start = std::clock(); // Of the processor: others may be busy.
     auto result = runner.run(data);
-    std::chrono::duration<double> time =
-        std::chrono::steady_clock::now() - start;
+    double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
     CHECK_SOUND(result);
     WARN((detects ? "with" : "without")
          << " detection: "
-         << double(result.counters.warpInstructions) / time.count() / 1e6
+         << double(result.counters.warpInstructions) / seconds / 1e6
          << " million a second");
   }
 }
