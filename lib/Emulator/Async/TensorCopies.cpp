@@ -3,7 +3,8 @@
 // A part is a range of rows of the box. Rows outside of the tensor are filled
 // by loads, and count as bytes that were delivered; stores leave them out. A
 // box may begin anywhere but in the innermost dimension, where it begins at a
-// multiple of 16 bytes, or the hardware traps.
+// multiple of 16 bytes, or the hardware traps; and stores may not begin before
+// the tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -219,6 +220,16 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
                     "traps",
                 "move the box to a multiple of 16 bytes, and leave out what is "
                 "too much");
+    return;
+  }
+  bool isBelow = llvm::any_of(
+      llvm::ArrayRef(transfer->coordinates).take_front(details.rank),
+      [](int32_t coordinate) { return coordinate < 0; });
+  if (isStore && isBelow) {
+    warp.report(ReportKind::OutOfBounds, lane, at,
+                "a tensor copy to global memory has a negative coordinate; the "
+                "hardware traps",
+                "only loads may begin before the tensor: move the box");
     return;
   }
   if (details.kind == BulkKind::Prefetch)
