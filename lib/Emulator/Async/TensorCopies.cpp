@@ -106,8 +106,8 @@ void BoxTransfer::noteShared(const BulkPart &part, uint64_t at,
   };
   uint64_t row = map.rowBytes(), pitch = map.pitchBytes();
   if (row == pitch)
-    return forEachSharedPiece(at, part.begin * row, part.end * row,
-                              map.swizzle, note);
+    return forEachSharedPiece(at, part.begin * row, part.end * row, map.swizzle,
+                              note);
   for (uint64_t index = part.begin; index < part.end; ++index)
     forEachSharedPiece(at, index * pitch, index * pitch + row, map.swizzle,
                        note);

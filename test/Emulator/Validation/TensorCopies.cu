@@ -1,6 +1,7 @@
 // Copies with tensor maps: every rank, every swizzle, beyond the bounds, back to
 // global memory, and reductions. The innermost coordinate is a multiple of 16
-// bytes always: the hardware takes another for an illegal instruction.
+// bytes always: the hardware takes another for an illegal instruction, and so a
+// store with a negative coordinate in any dimension. Loads may have those.
 
 #define LOAD(name, bytes, rank, coordinates, ...)                              \
   KERNEL name(const u32 *in, u32 *out, const __grid_constant__ Map map) {      \
