@@ -33,14 +33,15 @@ static bool isSameFile(llvm::StringRef name, llvm::StringRef path) {
 SourceRange tilec::sourceLine(const SourceManager &sources,
                               const emulator::ptx::Module &module,
                               const emulator::ptx::Location &location) {
-  if (location.file == 0 || location.file >= module.files.size())
+  if (location.outerFile == 0 ||
+      location.outerFile >= module.files.size())
     return {};
   for (unsigned file = 0; file < sources.getNumFiles(); ++file) {
-    if (!isSameFile(sources.getName(file), module.files[location.file]))
+    if (!isSameFile(sources.getName(file), module.files[location.outerFile]))
       continue;
     llvm::StringRef rest = sources.getText(file);
     size_t begin = 0;
-    for (unsigned line = 1; line < location.line; ++line) {
+    for (unsigned line = 1; line < location.outerLine; ++line) {
       size_t end = rest.find('\n', begin);
       if (end == llvm::StringRef::npos)
         return {};
@@ -67,8 +68,9 @@ static bool isSame(const emulator::Report &a, const emulator::Report &b) {
                      [](const Participant &x, const Participant &y) {
                        const auto &place = x.location, &other = y.location;
                        return x.instruction == y.instruction &&
-                              place.line == other.line &&
-                              (place.line || place.ptxLine == other.ptxLine);
+                              place.outerLine == other.outerLine &&
+                              (place.outerLine ||
+                               place.ptxLine == other.ptxLine);
                      });
 }
 
@@ -138,8 +140,8 @@ bool EmulationFindings::report(Program &program,
       os << (often.empty() ? "found in " : ", in ") << finding.runs << " of "
          << numRuns << " runs; first ";
     if (!finding.when.empty() || numRuns > 1)
-      os << finding.when << (finding.when.empty() ? "" : " and ")
-         << "with seed " << finding.seed;
+      os << finding.when << (finding.when.empty() ? "with" : " and")
+         << " seed " << finding.seed;
     if (!often.empty())
       error.note(often);
     if (!report.remedy.empty())

@@ -10,8 +10,7 @@
 using namespace tilec;
 using namespace tilec::cli;
 
-/// Whether a value has the dimension whole only as the keys of an attention,
-/// which are visited in tiles all the same.
+/// The attention whose keys a dimension counts, or null.
 static const typed::Attention *attentionOver(const typed::Kernel &kernel,
                                              const typed::Dimension &dim) {
   for (const typed::Attention *attention : kernel.attentions)
@@ -22,11 +21,16 @@ static const typed::Attention *attentionOver(const typed::Kernel &kernel,
 
 void cli::chooseWholeExtents(const typed::Kernel &kernel, SizeStyle style,
                              llvm::StringMap<int64_t> &extents) {
-  constexpr int64_t aligned = 64, odd = 77;
-  for (const typed::Dimension *dim : kernel.dims)
-    if (dim->isWhole)
-      extents.try_emplace(dim->name,
-                          style == SizeStyle::Multiples ? aligned : odd);
+  // Keys are visited in tiles that are not known yet, of 32 to 64.
+  constexpr int64_t aligned = 64, odd = 77, alignedKeys = 96, oddKeys = 97;
+  for (const typed::Dimension *dim : kernel.dims) {
+    if (!dim->isWhole)
+      continue;
+    bool isOfKeys = attentionOver(kernel, *dim);
+    extents.try_emplace(dim->name, style == SizeStyle::Multiples
+                                       ? (isOfKeys ? alignedKeys : aligned)
+                                       : (isOfKeys ? oddKeys : odd));
+  }
 }
 
 /// The longest tile along a dimension; 0 if it has none.
@@ -126,9 +130,10 @@ bool cli::chooseExtents(const typed::Kernel &kernel, SizeStyle style,
                        ? known->second
                        : preferredExtent(kernel, *dim, style);
     Choice choice{dim->name, {best}};
-    for (int64_t other : {best + 1, best - 1, 2 * best, int64_t(2), int64_t(1),
-                          int64_t(3), int64_t(4), int64_t(8), int64_t(16),
-                          int64_t(32), int64_t(64), int64_t(128)})
+    for (int64_t other :
+         {int64_t(2), int64_t(1), best + 1, best - 1, 2 * best, int64_t(3),
+          int64_t(4), int64_t(8), int64_t(16), int64_t(32), int64_t(64),
+          int64_t(128)})
       if (other > 0 && !llvm::is_contained(choice.candidates, other))
         choice.candidates.push_back(other);
     // Few dimensions are in the way of a requirement; small changes come first.

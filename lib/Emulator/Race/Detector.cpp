@@ -185,6 +185,8 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
     record.write = self;
     return;
   }
+  if (self.isWrite && record.write.agent == Access::none)
+    record.write.step = 0; // A strong write initializes as well.
   auto isNeedless = [&](const Access &earlier) {
     return standsFor(self, earlier) && actor.isBefore(earlier);
   };
