@@ -47,6 +47,12 @@ void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
   if (!detector || access.space == Space::Param ||
       access.space == Space::Local || access.space == Space::Const)
     return;
+  LaneMask fromShared = 0;
+  forEachLane(places.lanes, [&](unsigned lane) {
+    fromShared |= LaneMask(isShared(places.address[lane])) << lane;
+  });
+  if (fromShared)
+    warp.issueLoad(at, fromShared);
   forEachLane(places.lanes, [&](unsigned lane) {
     if (isWatched(access.space, places.address[lane]))
       detector->read(warp.thread(lane), places.address[lane], access.total(),
@@ -74,7 +80,7 @@ Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
       forEachLane(missing, [&](unsigned lane) { to[lane] = 0; });
   }
   tellRead(warp, at, access, places);
-  countAccess(warp.block.cluster.counters, access, places, false);
+  countAccess(warp.block.cluster, at, access, places, false);
   return Outcome::Next;
 }
 
@@ -128,7 +134,7 @@ Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
       detector->strong(warp.thread(lane), address, access.total(),
                        Detector::Strong::Load, access.order, access.scope, at);
   });
-  countAccess(cluster.counters, access, places, false);
+  countAccess(cluster, at, access, places, false);
   return Outcome::Next;
 }
 
@@ -159,7 +165,7 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
         detector->write(warp.thread(lane), places.address[lane], access.total(),
                         at);
     });
-  countAccess(cluster.counters, access, places, true);
+  countAccess(cluster, at, access, places, true);
   return Outcome::Next;
 }
 
@@ -184,7 +190,7 @@ Outcome runStrongStore(Warp &warp, const Instruction &at, LaneMask lanes) {
           T(warp.values(at.value(i))[lane]), __ATOMIC_RELEASE);
   });
   cluster.wrote();
-  countAccess(cluster.counters, access, places, true);
+  countAccess(cluster, at, access, places, true);
   return Outcome::Next;
 }
 

@@ -28,6 +28,7 @@
 
 #include "lib/Emulator/Machine/Counters.h"
 #include "lib/Emulator/Machine/Memory.h"
+#include "lib/Emulator/Machine/PendingLoads.h"
 #include "lib/Emulator/Machine/Program.h"
 #include "lib/Emulator/Race/Detector.h"
 #include <array>
@@ -149,6 +150,10 @@ public:
   std::array<Waiting, warpSize> waiting;
   std::array<std::shared_ptr<ThreadCopies>, warpSize> copies; // Made on demand.
   std::shared_ptr<RegisterWatch> registerWatch; // From the first wgmma on.
+  std::unique_ptr<PendingLoads> pendingLoads;   // From the first load on.
+
+  /// Lanes load from shared memory: said before the detector is told.
+  void issueLoad(const Instruction &load, LaneMask lanes);
 
   // What lanes that came to a barrier of the block wait for. Completion moves
   // them from the first to the second.
@@ -231,6 +236,15 @@ struct PendingOperation {
   std::string what;               // For deadlock messages.
 };
 
+/// The addresses of a warp's access relative to the first, and what was counted
+/// for them; an instruction mostly has the same pattern again.
+struct AccessPattern {
+  const Instruction *at = nullptr;
+  uint64_t phase = 0; // Of the first address in 128 bytes.
+  std::array<uint64_t, warpSize> distance = {};
+  unsigned count = 0, ideal = 0; // Sectors; wavefronts.
+};
+
 class Cluster {
 public:
   Cluster(Launch &launch, uint64_t index);
@@ -245,6 +259,7 @@ public:
   ClusterBarrier barrier;
   /// Allocations that loads and stores found lately, by instruction.
   std::array<AllocationRange, 64> ranges = {};
+  std::array<AccessPattern, 64> patterns = {};
   unsigned liveThreads = 0; // Not exited.
 
   /// Queues an operation. Those of one queue complete in any order, except that
