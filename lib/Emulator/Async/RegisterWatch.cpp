@@ -22,6 +22,13 @@ static bool isRename(const Instruction &at) {
          at.value(0) >= Slot(Special::Count) && at.source->opcode() == "mov";
 }
 
+/// `mov` of a number. Compilers put it where the register is first used, beyond
+/// a fence that the source has after it.
+static bool isConstant(const Instruction &at) {
+  return at.numResults == 1 && at.numValues() == 1 &&
+         at.value(0) >= Program::firstConstant && at.source->opcode() == "mov";
+}
+
 void RegisterWatch::report(Warp &warp, const Instruction &at, LaneMask lanes,
                            Slot slot, bool isWrite) const {
   const Entry &entry = entries[slot];
@@ -92,7 +99,7 @@ void RegisterWatch::observe(Warp &warp, const Instruction &at, LaneMask lanes) {
       report(warp, at, lanes, slot, /*isWrite=*/true);
     entry.user = 0;
     entry.isCopy = false;
-    entry.written = fences;
+    entry.written = fences && isConstant(at) ? fences - 1 : fences;
     entry.writer = &at;
   }
 }

@@ -38,8 +38,8 @@ struct Oracle {
     double scale = 1 / std::sqrt(double(d));
     for (size_t row = 0; row < lse.size(); ++row) {
       size_t head = row / queries;
-      size_t base = (head / heads * groups + head % heads / (heads / groups)) *
-                    keys * d;
+      size_t base =
+          (head / heads * groups + head % heads / (heads / groups)) * keys * d;
       Values p(keys);
       double sum = 0;
       for (size_t j = 0; j < keys; ++j) {

@@ -33,25 +33,36 @@ static std::optional<std::vector<Report>> runRows(const Rows &config,
                                                   uint64_t seed,
                                                   bool expectsResults = true) {
   constexpr int rows = 12;
-  std::optional<Code> code = compileFile(
-      pathOf("Bandwidth/rows.cu"),
-      defines({{"OP", config.op},         {"COLUMNS", config.columns},
-               {"VECTOR_BYTES", 16},      {"THREADS_PER_ROW", config.threadsPerRow},
-               {"ROWS", config.rowsOfBlock}, {"UNROLL_ROWS", 1},
-               {"CLUSTER", config.cluster},  {"PERSISTENT", config.isPersistent},
-               {"PREFETCH", 0},           {"STAGES", config.stages},
-               {"CHUNK", 0},              {"WEIGHT", 0},
-               {"MIN_CTAS", 1},           {"KEEP_PACKED", 1},
-               {"EXP_ONCE", 0},           {"ONE_EXCHANGE", 0},
-               {"REFILL_EARLY", config.refillsEarly},
-               {"LOAD_HINT", 0},          {"STORE_HINT", 0}}));
+  std::optional<Code> code =
+      compileFile(pathOf("Bandwidth/rows.cu"),
+                  defines({{"OP", config.op},
+                           {"COLUMNS", config.columns},
+                           {"VECTOR_BYTES", 16},
+                           {"THREADS_PER_ROW", config.threadsPerRow},
+                           {"ROWS", config.rowsOfBlock},
+                           {"UNROLL_ROWS", 1},
+                           {"CLUSTER", config.cluster},
+                           {"PERSISTENT", config.isPersistent},
+                           {"PREFETCH", 0},
+                           {"STAGES", config.stages},
+                           {"CHUNK", 0},
+                           {"WEIGHT", 0},
+                           {"MIN_CTAS", 1},
+                           {"KEEP_PACKED", 1},
+                           {"EXP_ONCE", 0},
+                           {"ONE_EXCHANGE", 0},
+                           {"REFILL_EARLY", config.refillsEarly},
+                           {"LOAD_HINT", 0},
+                           {"STORE_HINT", 0}}));
   if (!code)
     return std::nullopt;
   Emulation gpu(*code);
   size_t columns = config.columns;
   Matrix x(rows * columns, 1), weight(columns, 2), bias(columns, 3);
-  // Rows that do not begin at a vector are read with what surrounds them.
-  x.bits.resize(x.bits.size() + 8);
+  // Rows that do not begin at a vector are read with what surrounds them, and
+  // weights a vector at a time.
+  for (Matrix *values : {&x, &weight, &bias})
+    values->bits.resize(values->bits.size() + 8);
   RowParams p = {};
   p.x = gpu.upload<uint16_t>(x.bits, "x");
   p.weight = gpu.upload<uint16_t>(weight.bits, "weight");
@@ -159,10 +170,15 @@ TEST_CASE("silu(x) * gate") {
     uint64_t x, other, cosine, sine, y, elements;
   };
   constexpr size_t elements = 5000 + 3;
-  std::optional<Code> code = compileFile(
-      pathOf("Bandwidth/pointwise.cu"),
-      defines({{"OP", 1}, {"COLUMNS", 64}, {"HEADS", 32}, {"THREADS", 128},
-               {"UNROLL", 2}, {"PERSISTENT", 1}, {"ERF", 1}, {"MIN_CTAS", 1}}));
+  std::optional<Code> code =
+      compileFile(pathOf("Bandwidth/pointwise.cu"), defines({{"OP", 1},
+                                                             {"COLUMNS", 64},
+                                                             {"HEADS", 32},
+                                                             {"THREADS", 128},
+                                                             {"UNROLL", 2},
+                                                             {"PERSISTENT", 1},
+                                                             {"ERF", 1},
+                                                             {"MIN_CTAS", 1}}));
   if (!code)
     return;
   Emulation gpu(*code);
@@ -172,15 +188,15 @@ TEST_CASE("silu(x) * gate") {
   p.other = gpu.upload<uint16_t>(gate.bits, "gate");
   p.y = gpu.allocate(2 * elements, "y");
   p.elements = elements;
-  LaunchResult result =
-      gpu.launch("pointwise", Params().add(p),
-                 {.grid = {2, 1, 1}, .block = {128, 1, 1}});
+  LaunchResult result = gpu.launch("pointwise", Params().add(p),
+                                   {.grid = {2, 1, 1}, .block = {128, 1, 1}});
   expectNoReports(result, gpu);
   std::vector<uint16_t> y = gpu.download<uint16_t>(p.y, elements);
   size_t wrong = 0;
   for (size_t i = 0; i < elements; ++i) {
     double expected = x[i] / (1 + std::exp(-x[i])) * gate[i];
-    wrong += !isNear(fromBF16(y[i]), expected, 0.01 * std::abs(expected) + 1e-6);
+    wrong +=
+        !isNear(fromBF16(y[i]), expected, 0.01 * std::abs(expected) + 1e-6);
   }
   CHECK(wrong == 0);
 }
@@ -191,10 +207,13 @@ TEST_CASE("transpose, through shared memory and element by element") {
     int rows, columns;
   };
   for (bool byElements : {false, true}) {
-    std::optional<Code> code = compileFile(
-        pathOf("Bandwidth/transpose.cu"),
-        defines({{"TILE_ROWS", 64}, {"TILE_COLUMNS", 64}, {"BLOCKS", 1},
-                 {"EXCHANGE", 1}, {"ELEMENTS", byElements}, {"MIN_CTAS", 1}}));
+    std::optional<Code> code = compileFile(pathOf("Bandwidth/transpose.cu"),
+                                           defines({{"TILE_ROWS", 64},
+                                                    {"TILE_COLUMNS", 64},
+                                                    {"BLOCKS", 1},
+                                                    {"EXCHANGE", 1},
+                                                    {"ELEMENTS", byElements},
+                                                    {"MIN_CTAS", 1}}));
     if (!code)
       return;
     Emulation gpu(*code);
@@ -205,9 +224,8 @@ TEST_CASE("transpose, through shared memory and element by element") {
     p.y = gpu.allocate(2ull * rows * columns, "y");
     p.rows = rows;
     p.columns = columns;
-    LaunchResult result =
-        gpu.launch("transpose", Params().add(p),
-                   {.grid = {2, 2, 1}, .block = {64, 1, 1}});
+    LaunchResult result = gpu.launch("transpose", Params().add(p),
+                                     {.grid = {2, 2, 1}, .block = {64, 1, 1}});
     expectNoReports(result, gpu);
     std::vector<uint16_t> y =
         gpu.download<uint16_t>(p.y, size_t(rows) * columns);

@@ -22,9 +22,8 @@ inline std::string pathOf(const char *file) {
 
 /// A map of a row-major bf16 tensor for boxes of 64 columns and `rows` rows in
 /// the swizzle of 128 bytes. `shape` has the outermost dimension first.
-inline emulator::EncodedTensorMap mapOf(uint64_t address,
-                                        llvm::ArrayRef<uint64_t> shape,
-                                        uint32_t rows) {
+inline emulator::EncodedTensorMap
+mapOf(uint64_t address, llvm::ArrayRef<uint64_t> shape, uint32_t rows) {
   std::vector<uint64_t> dims(shape.rbegin(), shape.rend()), strides;
   uint64_t bytes = 2;
   for (uint64_t dim : llvm::ArrayRef(dims).drop_back())

@@ -32,8 +32,8 @@ static bool runGemm(const Config &config, Size size, unsigned workers,
                     uint64_t seed, unsigned hostThreads = 0) {
   constexpr unsigned consumers = 2, buffers = 2;
   unsigned stageBytes = (config.tileM + config.tileN) * 128;
-  unsigned stages = std::min(
-      8u, (232448 - consumers * buffers * 8192) / (stageBytes + 16));
+  unsigned stages =
+      std::min(8u, (232448 - consumers * buffers * 8192) / (stageBytes + 16));
   std::optional<Code> code = compileFile(
       pathOf("Gemm/gemm.cu"), defines({{"TILE_M", config.tileM},
                                        {"TILE_N", config.tileN},
