@@ -34,8 +34,9 @@ constexpr uint64_t sharedOfMultiprocessor = 233'472;
 constexpr uint64_t sharedOfSystem = 1024; // Of each block.
 constexpr unsigned blocksOfCluster = 16;
 
-// Instructions of a slice.
-constexpr uint64_t slice = 100'000;
+// Instructions of a slice; and of one that follows a slice in which a cluster
+// did nothing that others could see: perhaps it polls.
+constexpr uint64_t slice = 100'000, shortSlice = 4'000;
 
 uint64_t volume(const Three &extent) {
   return uint64_t(extent[0]) * extent[1] * extent[2];
@@ -180,19 +181,34 @@ public:
     work();
     for (std::thread &thread : threads)
       thread.join();
+    for (const Resident &resident : queue) {
+      resident.cluster->finish();
+      counters += resident.cluster->counters;
+    }
     return counters;
   }
 
 private:
   struct Resident {
     std::unique_ptr<Cluster> cluster;
-    uint64_t idleSince = ~uint64_t(0); // The epoch, if it did nothing then.
+    bool isIdle = false; // Its last slice did nothing.
   };
 
   void work() {
     std::unique_lock lock(mutex);
     while (!launch.isStopped) {
       Resident resident;
+      if (isChecking) {
+        // All must be in the queue for that.
+        if (queue.size() != numResident) {
+          changed.wait(lock);
+          continue;
+        }
+        isChecking = false;
+        giveUpIfStuck();
+        changed.notify_all();
+        continue;
+      }
       if (numResident < admitted && next < total) {
         uint64_t index = next++;
         ++numResident;
@@ -214,18 +230,16 @@ private:
   }
 
   void runSlice(Resident &resident, std::unique_lock<std::mutex> &lock) {
-    uint64_t before = epoch;
     lock.unlock();
     Cluster &cluster = *resident.cluster;
     uint64_t start = cluster.now();
-    bool isDone = cluster.run(slice);
+    bool isDone = cluster.run(resident.isIdle ? shortSlice : slice);
     uint64_t steps = launch.steps += cluster.now() - start;
+    bool isActive = cluster.takeActivity();
     if (isDone)
       cluster.finish();
-    bool isActive = cluster.takeActivity();
     lock.lock();
-    if (steps > launch.stepLimit && !launch.isStopped) {
-      launch.isStopped = true;
+    if (steps > launch.stepLimit && !launch.isStopped.exchange(true)) {
       Report report;
       report.kind = ReportKind::StepLimit;
       report.message = "the launch has not ended after " +
@@ -233,42 +247,43 @@ private:
       report.participants.push_back(cluster.whereabouts());
       launch.reporter.add(std::move(report));
     }
-    if (isActive)
-      ++epoch;
-    if (isDone || launch.isStopped) {
-      if (!isDone)
-        cluster.finish();
+    if (isDone) {
       counters += cluster.counters;
       --numResident;
+      idleSlices = 0;
       // Its memory is freed without the lock.
       lock.unlock();
       resident.cluster.reset();
       lock.lock();
     } else {
-      resident.idleSince = isActive || epoch != before ? ~uint64_t(0) : epoch;
-      bool isIdle = resident.idleSince == epoch;
+      resident.isIdle = !isActive;
       queue.push_back(std::move(resident));
-      if (isIdle)
-        admitOrGiveUp();
+      if (isActive)
+        idleSlices = 0;
+      else
+        ++idleSlices;
+    }
+    // All have had a slice, and nothing happened: more are let in, or it may be
+    // the end.
+    if (idleSlices >= numResident && numResident != 0) {
+      if (admitted < most && next < total) {
+        admitted = std::min<uint64_t>(most, 2 * admitted);
+        idleSlices = 0;
+      } else if (idleSlices >= checkAfter * numResident) {
+        isChecking = true;
+      }
     }
     changed.notify_all();
   }
 
-  // A cluster did nothing that others could see. When none does, more are let
-  // in, or it is the end.
-  void admitOrGiveUp() {
-    if (queue.size() != numResident)
-      return;
+  void giveUpIfStuck() {
+    idleSlices = 0;
     for (const Resident &resident : queue)
-      if (resident.idleSince != epoch)
+      if (!resident.cluster->spins()) {
+        // It computes. That may take long, so look less often.
+        checkAfter *= 2;
         return;
-    if (admitted < most && next < total) {
-      admitted = std::min<uint64_t>(most, 2 * admitted);
-      return;
-    }
-    for (const Resident &resident : queue)
-      if (!resident.cluster->spins())
-        return;
+      }
     for (const Resident &resident : queue)
       resident.cluster->reportDeadlock();
     launch.isStopped = true;
@@ -283,7 +298,9 @@ private:
   std::condition_variable changed;
   std::deque<Resident> queue;
   uint64_t next = 0, numResident = 0;
-  uint64_t epoch = 0; // Slices that did something.
+  uint64_t idleSlices = 0; // Since one that did something.
+  uint64_t checkAfter = 2; // Times all clusters.
+  bool isChecking = false;
   Counters counters;
 };
 

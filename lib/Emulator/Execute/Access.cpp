@@ -64,12 +64,17 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
 
 namespace {
 
+// Where a cluster keeps what it knows of an instruction.
+template <typename Array>
+auto &cachedFor(Array &entries, const Instruction &at) {
+  return entries[(reinterpret_cast<uintptr_t>(&at) / sizeof(Instruction)) %
+                 entries.size()];
+}
+
 // The allocation that most lanes mean; lookups of others are slow.
 const AllocationRange &rangeOf(Cluster &cluster, const Instruction &at,
                                uint64_t address, uint64_t bytes) {
-  AllocationRange &cached =
-      cluster.ranges[(reinterpret_cast<uintptr_t>(&at) >> 6) %
-                     cluster.ranges.size()];
+  AllocationRange &cached = cachedFor(cluster.ranges, at);
   if (address - cached.begin < cached.end - cached.begin)
     return cached;
   const auto &all = cluster.launch.allocations;
@@ -184,47 +189,31 @@ unsigned sectorsOf(const LanePlaces &places, LaneMask lanes, unsigned bytes) {
 // The wavefronts of lanes that are served together: as many as the fullest of
 // the 32 banks has different words.
 unsigned wavefrontsOf(llvm::ArrayRef<uint32_t> words) {
-  uint32_t used = 0;
-  bool isFree = true;
-  std::array<uint32_t, 32> first;
+  std::array<uint8_t, 32> fill = {};
+  std::array<std::array<uint32_t, 64>, 32> seen; // The words of each bank.
+  unsigned most = 0;
   for (uint32_t word : words) {
-    unsigned bank = word & 31;
-    if (!(used >> bank & 1)) {
-      used |= 1u << bank;
-      first[bank] = word;
-    } else if (first[bank] != word) {
-      isFree = false;
-      break;
-    }
+    unsigned bank = word & 31, count = fill[bank];
+    const uint32_t *begin = seen[bank].data();
+    bool isNew = true;
+    for (unsigned i = 0; i != count && isNew; ++i)
+      isNew = begin[i] != word;
+    if (!isNew)
+      continue;
+    seen[bank][count] = word;
+    fill[bank] = uint8_t(count + 1);
+    most = std::max(most, count + 1);
   }
-  if (isFree)
-    return 1;
-  llvm::SmallVector<uint32_t, 64> sorted(words);
-  llvm::sort(sorted);
-  sorted.erase(llvm::unique(sorted), sorted.end());
-  std::array<unsigned, 32> fill = {};
-  for (uint32_t word : sorted)
-    ++fill[word & 31];
-  return *llvm::max_element(fill);
+  return most;
 }
 
 void countWavefronts(const LanePlaces &places, LaneMask lanes, unsigned bytes,
-                     uint64_t &wavefronts, uint64_t &ideal) {
+                     unsigned &wavefronts, unsigned &ideal) {
   // Wider accesses are served in parts of the warp that want 128 bytes.
   unsigned perGroup = bytes <= 4 ? 32 : std::max(1u, 128 / bytes);
-  if (lanes == allLanes && bytes >= 4) {
-    uint64_t start = places.address[0];
-    bool isDense = start % 128 == 0;
-    for (unsigned lane = 0; lane != warpSize; ++lane)
-      isDense &= places.address[lane] == start + uint64_t(lane) * bytes;
-    if (isDense) {
-      wavefronts += warpSize / perGroup;
-      ideal += warpSize / perGroup;
-      return;
-    }
-  }
   for (unsigned begin = 0; begin < warpSize; begin += perGroup) {
-    LaneMask group = lanes & LaneMask(((uint64_t(1) << perGroup) - 1) << begin);
+    LaneMask group =
+        lanes & LaneMask(((uint64_t(1) << perGroup) - 1) << begin);
     if (!group)
       continue;
     std::array<uint32_t, 64> words;
@@ -239,10 +228,31 @@ void countWavefronts(const LanePlaces &places, LaneMask lanes, unsigned bytes,
   }
 }
 
+void countPattern(const LanePlaces &places, LaneMask lanes, unsigned bytes,
+                  bool isGlobal, unsigned &count, unsigned &ideal) {
+  if (isGlobal)
+    count = sectorsOf(places, lanes, bytes);
+  else
+    countWavefronts(places, lanes, bytes, count, ideal);
+}
+
+// Whether the addresses are as they were for the pattern.
+bool matches(const AccessPattern &pattern, const Instruction &at,
+             const LanePlaces &places, uint64_t phase) {
+  uint64_t first = places.address[0];
+  if (pattern.at != &at || pattern.phase != phase)
+    return false;
+  uint64_t differences = 0;
+  for (unsigned lane = 0; lane != warpSize; ++lane)
+    differences |= (places.address[lane] - first) ^ pattern.distance[lane];
+  return differences == 0;
+}
+
 } // namespace
 
-void countAccess(Counters &counters, const MemoryAccess &access,
-                 const LanePlaces &places, bool isWrite) {
+void countAccess(Cluster &cluster, const Instruction &at,
+                 const MemoryAccess &access, const LanePlaces &places,
+                 bool isWrite) {
   LaneMask lanes = places.lanes;
   if (!lanes)
     return;
@@ -254,19 +264,37 @@ void countAccess(Counters &counters, const MemoryAccess &access,
             : first < paramWindow ? Space::Global
                                   : Space::Local;
   }
-  unsigned bytes = access.total();
-  if (space == Space::Global) {
-    unsigned sectors = sectorsOf(places, lanes, bytes);
+  if (space != Space::Global && space != Space::Shared)
+    return;
+  bool isGlobal = space == Space::Global;
+  unsigned bytes = access.total(), count = 0, ideal = 0;
+  if (lanes == allLanes) {
+    AccessPattern &pattern = cachedFor(cluster.patterns, at);
+    // Moving by whole sectors changes nothing, nor by words, which only turns
+    // the banks.
+    uint64_t phase = places.address[0] % (isGlobal ? 32 : 4);
+    if (!matches(pattern, at, places, phase)) {
+      pattern = {&at, phase, {}, 0, 0};
+      for (unsigned lane = 0; lane != warpSize; ++lane)
+        pattern.distance[lane] = places.address[lane] - places.address[0];
+      countPattern(places, lanes, bytes, isGlobal, pattern.count,
+                   pattern.ideal);
+    }
+    count = pattern.count;
+    ideal = pattern.ideal;
+  } else {
+    countPattern(places, lanes, bytes, isGlobal, count, ideal);
+  }
+  Counters &counters = cluster.counters;
+  if (isGlobal) {
     uint64_t moved = uint64_t(llvm::popcount(lanes)) * bytes;
     (isWrite ? counters.globalStoreBytes : counters.globalLoadBytes) += moved;
     (isWrite ? counters.globalStoreSectors : counters.globalLoadSectors) +=
-        sectors;
-  } else if (space == Space::Shared) {
-    countWavefronts(places, lanes, bytes,
-                    isWrite ? counters.sharedStoreWavefronts
-                            : counters.sharedLoadWavefronts,
-                    isWrite ? counters.sharedStoreIdeal
-                            : counters.sharedLoadIdeal);
+        count;
+  } else {
+    (isWrite ? counters.sharedStoreWavefronts
+             : counters.sharedLoadWavefronts) += count;
+    (isWrite ? counters.sharedStoreIdeal : counters.sharedLoadIdeal) += ideal;
   }
 }
 

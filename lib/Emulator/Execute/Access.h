@@ -57,8 +57,9 @@ inline bool isWatched(ptx::Space space, uint64_t address) {
 }
 
 /// Sectors or wavefronts of an access, by its space.
-void countAccess(Counters &counters, const MemoryAccess &access,
-                 const LanePlaces &places, bool isWrite);
+void countAccess(Cluster &cluster, const Instruction &at,
+                 const MemoryAccess &access, const LanePlaces &places,
+                 bool isWrite);
 
 // Of Memory.cpp's family.
 void addAtomics(InstructionSet &set);

@@ -80,7 +80,7 @@ Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
       forEachLane(missing, [&](unsigned lane) { to[lane] = 0; });
   }
   tellRead(warp, at, access, places);
-  countAccess(warp.block.cluster.counters, access, places, false);
+  countAccess(warp.block.cluster, at, access, places, false);
   return Outcome::Next;
 }
 
@@ -134,7 +134,7 @@ Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
       detector->strong(warp.thread(lane), address, access.total(),
                        Detector::Strong::Load, access.order, access.scope, at);
   });
-  countAccess(cluster.counters, access, places, false);
+  countAccess(cluster, at, access, places, false);
   return Outcome::Next;
 }
 
@@ -165,7 +165,7 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
         detector->write(warp.thread(lane), places.address[lane], access.total(),
                         at);
     });
-  countAccess(cluster.counters, access, places, true);
+  countAccess(cluster, at, access, places, true);
   return Outcome::Next;
 }
 
@@ -190,7 +190,7 @@ Outcome runStrongStore(Warp &warp, const Instruction &at, LaneMask lanes) {
           T(warp.values(at.value(i))[lane]), __ATOMIC_RELEASE);
   });
   cluster.wrote();
-  countAccess(cluster.counters, access, places, true);
+  countAccess(cluster, at, access, places, true);
   return Outcome::Next;
 }
 

@@ -225,14 +225,13 @@ std::string describeGlobal(const DeviceMemory &memory, uint64_t address,
   constexpr uint64_t near = uint64_t(1) << 32;
   if (address < 4096)
     return at + ", a null pointer";
-  if (below && address - below->address - below->bytes < near) {
-    uint64_t end = below->address + below->bytes;
-    if (address < end)
-      return at + ", whose last " + std::to_string(address + bytes - end) +
-             " are past the end of " + named(*below);
-    return at + ", " + std::to_string(address - end) +
+  if (below && address < below->address + below->bytes)
+    return at + ", whose last " +
+           std::to_string(address + bytes - below->address - below->bytes) +
+           " are past the end of " + named(*below);
+  if (below && address - below->address - below->bytes < near)
+    return at + ", " + std::to_string(address - below->address - below->bytes) +
            " bytes past the end of " + named(*below);
-  }
   // Before the first byte of one?
   if (const Allocation *above = memory.nearest(address + 4096))
     if (above->address > address)

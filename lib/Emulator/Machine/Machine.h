@@ -236,6 +236,15 @@ struct PendingOperation {
   std::string what;               // For deadlock messages.
 };
 
+/// The addresses of a warp's access relative to the first, and what was counted
+/// for them; an instruction mostly has the same pattern again.
+struct AccessPattern {
+  const Instruction *at = nullptr;
+  uint64_t phase = 0; // Of the first address in 128 bytes.
+  std::array<uint64_t, warpSize> distance = {};
+  unsigned count = 0, ideal = 0; // Sectors; wavefronts.
+};
+
 class Cluster {
 public:
   Cluster(Launch &launch, uint64_t index);
@@ -250,6 +259,7 @@ public:
   ClusterBarrier barrier;
   /// Allocations that loads and stores found lately, by instruction.
   std::array<AllocationRange, 64> ranges = {};
+  std::array<AccessPattern, 64> patterns = {};
   unsigned liveThreads = 0; // Not exited.
 
   /// Queues an operation. Those of one queue complete in any order, except that
