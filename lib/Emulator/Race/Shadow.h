@@ -135,7 +135,7 @@ private:
   std::vector<Cell> cells;
   std::vector<AccessSet> sets;
   std::vector<uint32_t> freeSets;
-  llvm::BumpPtrAllocator memory; // Of parts.
+  llvm::BumpPtrAllocator memory;                          // Of parts.
   std::array<std::vector<Record *>, cellShift> freeParts; // By their shift.
 };
 

@@ -145,7 +145,8 @@ TEST_CASE("proxies across clusters") {
   bool isFenced = GENERATE(false, true);
   if (isFenced)
     p.to.proxyFence(0);
-  AsyncOperation copy = p.to.start(0, Proxy::Async, p.world.at("cp.async.bulk"));
+  AsyncOperation copy =
+      p.to.start(0, Proxy::Async, p.world.at("cp.async.bulk"));
   p.to.read(copy, p.data, 16);
   auto reports = p.world.reports();
   REQUIRE(reports.empty() == isFenced);
@@ -187,10 +188,9 @@ TEST_CASE("reductions of copies are strong") {
   World world(32, 1, 2);
   uint64_t x = World::device(4096);
   for (unsigned c = 0; c < 2; ++c) {
-    AsyncOperation reduction =
-        world.cluster(c).start(0, Proxy::Async,
-                               world.at("cp.reduce.async.bulk.bulk_group"),
-                               Completion::BulkGroup);
+    AsyncOperation reduction = world.cluster(c).start(
+        0, Proxy::Async, world.at("cp.reduce.async.bulk.bulk_group"),
+        Completion::BulkGroup);
     world.cluster(c).reduce(reduction, x, 512);
   }
   CHECK(world.isClean());
