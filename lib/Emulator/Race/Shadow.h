@@ -61,7 +61,7 @@ inline bool standsFor(const Access &later, const Access &earlier) {
          later.isStrong <= earlier.isStrong &&
          (!later.isStrong ||
           (later.scope == earlier.scope &&
-           (later.scope == numReaches - 1 || later.isBy(earlier))));
+           (later.scope == widestReach || later.isBy(earlier))));
 }
 
 struct Record {
@@ -87,9 +87,7 @@ struct AccessSet {
   Part strong;            // Reads and writes.
   bool hasWrites = false; // `strong` has.
   /// The least scope in `strong`.
-  unsigned scope = widestScope;
-
-  static constexpr unsigned widestScope = numReaches - 1;
+  unsigned scope = widestReach;
 };
 
 class Shadow {
