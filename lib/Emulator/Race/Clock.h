@@ -76,6 +76,10 @@ class Clock : public llvm::RefCountedBase<Clock> {
 public:
   Snapshot times;
   ForeignRef foreign;
+  /// Of strong accesses of any scope (Words.h): what fences have released, for
+  /// relaxed accesses that come after them; and what relaxed accesses have
+  /// read, for fences that come after. The own cluster is among these.
+  ForeignRef released, seen;
 
   Step known(Agent agent) const {
     return agent < times.size() ? times[agent].known : 0;
@@ -87,6 +91,9 @@ public:
 
   /// The same with all that is known fenced, too; made once.
   static ClockRef withFence(const ClockRef &clock);
+  /// The same with more in `released`, or in `seen`.
+  static ClockRef withReleased(const ClockRef &clock, const ForeignRef &more);
+  static ClockRef withSeen(const ClockRef &clock, const ForeignRef &more);
 
 private:
   mutable ClockRef fencedForm; // Null: not made yet.

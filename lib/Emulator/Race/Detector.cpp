@@ -200,11 +200,10 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
     auto &list = (self.isStrong ? set.strong : set.weak).list;
     if (!list.empty() && list.back().isBy(self) && isNeedless(list.back())) {
       list.back() = self;
-      set.hasWrites |= self.isWrite;
-      if (self.isStrong)
-        set.scope = std::min<unsigned>(set.scope, self.scope);
       return;
     }
+    if (!self.isStrong && set.weak.replace(self))
+      return;
   }
   shadow.addSince(record, self, mostSince(address), isNeedless);
 }
@@ -222,8 +221,7 @@ void Detector::State::compare(const AccessSet &set, const Access &self,
   if (set.strong.list.empty() || (!set.hasWrites && !self.isWrite))
     return;
   // Strong ones do not race with each other if their scopes are wide.
-  constexpr unsigned widest = AccessSet::widestScope;
-  if (self.isStrong && self.scope == widest && set.scope == widest)
+  if (self.isStrong && self.scope == widestReach && set.scope == widestReach)
     return;
   for (const Access &earlier : set.strong.list)
     compareWith(earlier);
@@ -522,7 +520,7 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
           return;
         if (kind == Strong::Store && !shadow.words.empty())
           State::clearWords(shadow, offset, bytes);
-        if (releases(order) || thread.strong)
+        if (releases(order) || thread.strong || thread.base->released)
           state->releaseWord(id, shadow.words[key], order, self.scope);
       });
   state->pages.release();

@@ -31,10 +31,12 @@ struct Detector::State {
 
   /// Of threads that make strong accesses.
   struct Strong {
-    Moment fenced[numReaches]; // At the last fence of at least this reach.
-    Reached pending;           // From relaxed loads since then.
-    Moment latest;             // When it last released.
-    ForeignRef acquired;       // What it last acquired.
+    /// At the last fence of at least this reach, and from relaxed loads since
+    /// then. For the widest reach the thread's Clock has both.
+    Moment fenced[widestReach];
+    Reached pending;
+    Moment latest;       // When it last released.
+    ForeignRef acquired; // What it last acquired.
   };
 
   /// Agents of the operations that a thread starts.

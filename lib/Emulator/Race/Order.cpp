@@ -146,6 +146,8 @@ void Detector::State::acquireWord(ThreadId id, const Word &word, Order order,
       continue;
     if (acquires(order))
       acquireForeign(thread, got.to[i]);
+    else if (i == widestReach)
+      thread.base = Clock::withSeen(thread.base, got.to[i]);
     else
       strongOf(thread).pending.to[i] =
           joined(strongOf(thread).pending.to[i], got.to[i]);
@@ -166,7 +168,8 @@ void Detector::State::releaseWord(ThreadId id, Word &word, Order order,
     thread.isSealed = true;
   } else {
     for (unsigned i = 0; i <= reach; ++i)
-      given.to[i] = foreignOf(strong.fenced[i], id);
+      given.to[i] = i == widestReach ? thread.base->released
+                                     : foreignOf(strong.fenced[i], id);
   }
   word.release(given, cluster, uint64_t(cluster) << 8 | blockOf(id));
 }
@@ -175,16 +178,21 @@ void Detector::fence(ThreadId id, Order order, Scope scope) {
   State::Thread &thread = state->threads[id];
   State::Strong &strong = state->strongOf(thread);
   unsigned reach = reachOf(scope);
-  for (unsigned i = 0; i <= reach; ++i) {
-    if (acquires(order) && strong.pending.to[i]) {
+  if (acquires(order)) {
+    for (unsigned i = 0; i <= reach; ++i) {
       state->acquireForeign(thread, strong.pending.to[i]);
       strong.pending.to[i] = nullptr;
     }
+    if (reach == widestReach)
+      state->acquireForeign(thread, thread.base->seen);
   }
   if (!releases(order))
     return;
-  for (unsigned i = 0; i <= reach; ++i)
-    strong.fenced[i] = {thread.base, thread.own(), nullptr};
+  State::Moment now = {thread.base, thread.own(), nullptr};
+  if (reach == widestReach)
+    thread.base = Clock::withReleased(thread.base, state->foreignOf(now, id));
+  for (unsigned i = 0; i <= reach && i < widestReach; ++i)
+    strong.fenced[i] = now;
   thread.isSealed = true;
 }
 

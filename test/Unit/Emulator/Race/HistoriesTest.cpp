@@ -23,13 +23,25 @@ namespace {
 using Ids = std::set<int>;
 
 /// What is known, in the three ways.
-struct Knows {
+struct Plain {
   Ids known, fenced, loaded;
 
-  void add(const Knows &other) {
+  void add(const Plain &other) {
     known.insert(other.known.begin(), other.known.end());
     fenced.insert(other.fenced.begin(), other.fenced.end());
     loaded.insert(other.loaded.begin(), other.loaded.end());
+  }
+};
+
+/// The same, with what wide fences have released and relaxed loads have seen.
+struct Knows : Plain {
+  Plain released, seen;
+
+  using Plain::add;
+  void add(const Knows &other) {
+    Plain::add(other);
+    released.add(other.released);
+    seen.add(other.seen);
   }
 };
 
@@ -424,8 +436,8 @@ private:
   // --- Strong accesses, as Words.h has the rules.
 
   struct Strong {
-    std::optional<Knows> fenced[3];
-    std::map<unsigned, Knows> pending; // By reach.
+    std::optional<Plain> fenced[2];
+    std::map<unsigned, Plain> pending; // By reach.
   };
   using Key = std::pair<unsigned, unsigned>; // Reach and owner.
 
@@ -459,7 +471,9 @@ private:
         if (at == word.end())
           continue;
         if (isAcquire)
-          threads[thread].add(at->second);
+          threads[thread].Plain::add(at->second);
+        else if (reach == 2)
+          threads[thread].seen.add(at->second);
         else
           strong[thread].pending[reach].add(at->second);
       }
@@ -470,6 +484,8 @@ private:
     for (unsigned reach = 0; reach <= scope; ++reach) {
       if (isRelease)
         word[keyOf(reach, event)].add(releasedBy(thread, false));
+      else if (reach == 2)
+        word[keyOf(reach, event)].add(threads[thread].released);
       else if (strong[thread].fenced[reach])
         word[keyOf(reach, event)].add(*strong[thread].fenced[reach]);
     }
@@ -478,13 +494,20 @@ private:
   void fence(unsigned thread, Order order, unsigned scope) {
     for (unsigned reach = 0; reach <= scope; ++reach) {
       if (order == Order::Acquire || order == Order::AcquireRelease) {
-        threads[thread].add(strong[thread].pending[reach]);
-        strong[thread].pending[reach] = Knows();
+        if (reach == 2)
+          threads[thread].Plain::add(threads[thread].seen);
+        else
+          threads[thread].Plain::add(strong[thread].pending[reach]);
+        strong[thread].pending[reach] = Plain();
       }
     }
     if (order == Order::Release || order == Order::AcquireRelease)
-      for (unsigned reach = 0; reach <= scope; ++reach)
-        strong[thread].fenced[reach] = releasedBy(thread, false);
+      for (unsigned reach = 0; reach <= scope; ++reach) {
+        if (reach == 2)
+          threads[thread].released.add(Plain(releasedBy(thread, false)));
+        else
+          strong[thread].fenced[reach] = releasedBy(thread, false);
+      }
   }
 
   void clearWords(uint64_t address, unsigned bytes) {
@@ -504,7 +527,7 @@ private:
   std::vector<Knows> points;
   std::vector<Event> events;
   std::vector<Operation> operations;
-  std::map<uint64_t, std::map<Key, Knows>> words;
+  std::map<uint64_t, std::map<Key, Plain>> words;
   std::optional<std::vector<ReportKind>> expected;
 };
 
