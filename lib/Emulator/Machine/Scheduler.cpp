@@ -515,8 +515,7 @@ void Scheduler::reportDeadlock() {
           what = "a value in memory that does not change";
         else if (what.empty())
           what = "something that does not happen";
-        here[{warp->blocked >> lane & 1 ? warp->pc[lane] : warp->pc[lane],
-              what}] |= LaneMask(1) << lane;
+        here[{warp->pc[lane], what}] |= LaneMask(1) << lane;
       });
       for (const auto &[place, lanes] : here) {
         Waiters &waiters = places[{place.first, place.second, block->rank}];
