@@ -75,7 +75,7 @@ Outcome runArrive(Warp &warp, const Instruction &at, LaneMask lanes) {
     // What the thread did is known to those who wait for this phase, so it must
     // be released before the phase can end.
     if (detector && !(at.flags & Relaxed))
-      detector->release(warp.thread(lane), barrier->released);
+      detector->releaseAfterLoads(warp.thread(lane), barrier->released);
     tokens[lane] = barrier->state.token();
     Arrival arrival;
     arrival.drops = at.flags & Drops;

@@ -100,12 +100,17 @@ void BoxTransfer::noteGlobal(const BulkPart &part,
 void BoxTransfer::noteShared(const BulkPart &part, uint64_t at,
                              const AsyncOperation &operation) const {
   Detector &detector = *cluster().detector();
-  uint64_t row = map.rowBytes();
-  forEachSharedPiece(at, part.begin * row, part.end * row, map.swizzle,
-                     [&](uint64_t address, uint64_t size) {
-                       isStore() ? detector.read(operation, address, size)
-                                 : detector.write(operation, address, size);
-                     });
+  auto note = [&](uint64_t address, uint64_t size) {
+    isStore() ? detector.read(operation, address, size)
+              : detector.write(operation, address, size);
+  };
+  uint64_t row = map.rowBytes(), pitch = map.pitchBytes();
+  if (row == pitch)
+    return forEachSharedPiece(at, part.begin * row, part.end * row, map.swizzle,
+                              note);
+  for (uint64_t index = part.begin; index < part.end; ++index)
+    forEachSharedPiece(at, index * pitch, index * pitch + row, map.swizzle,
+                       note);
 }
 
 void BoxTransfer::readGlobal(const BulkPart &part,
@@ -144,12 +149,13 @@ void BoxTransfer::writeGlobal(const BulkPart &part,
 template <typename Visit>
 void BoxTransfer::forEachPiece(const BulkPart &part, uint64_t base,
                                Visit visit) const {
-  uint64_t begin = part.begin * map.rowBytes();
-  uint64_t end = part.end * map.rowBytes();
+  uint64_t row = map.rowBytes();
   if (map.swizzle == Swizzle::None)
-    return visit(0, base + begin, end - begin);
-  for (uint64_t at = begin; at < end; at += 16)
-    visit(at - begin, swizzled(base + at, map.swizzle), 16);
+    return visit(0, base + part.begin * row, (part.end - part.begin) * row);
+  for (uint64_t index = part.begin; index < part.end; ++index)
+    for (uint64_t at = 0; at < row; at += 16)
+      visit((index - part.begin) * row + at,
+            swizzled(base + index * map.pitchBytes() + at, map.swizzle), 16);
 }
 
 void BoxTransfer::readShared(const BulkPart &part,
@@ -230,11 +236,8 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   }
 
-  // With a swizzle pieces move within their spans, the last of which may go
-  // beyond the box.
   uint64_t bytes = map->boxBytes();
-  uint64_t span = spanOf(map->swizzle);
-  uint64_t covered = (bytes + span - 1) / span * span;
+  uint64_t covered = uint64_t(map->numRows()) * map->pitchBytes();
   if (!transfer->isAllocated({0, map->numRows()}))
     return;
   auto parts = divide(cluster, map->numRows(), 1);

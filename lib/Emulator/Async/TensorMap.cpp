@@ -223,7 +223,7 @@ llvm::Expected<TensorMap> decodeTensorMap(llvm::ArrayRef<char> bytes) {
 BoxRow boxRow(const TensorMap &map, llvm::ArrayRef<int32_t> coordinates,
               uint32_t index) {
   BoxRow row;
-  row.position = uint64_t(index) * map.rowBytes();
+  row.position = uint64_t(index) * map.pitchBytes();
   row.address = map.address;
   for (unsigned i = 1; i < map.rank; ++i) {
     uint32_t extent = map.copied(i);

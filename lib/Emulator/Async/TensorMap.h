@@ -18,6 +18,8 @@
 //
 // A box is walked *row* by row: a row is the part along dimension 0, and the
 // dense order of the rows, dimension 1 first, is their order in shared memory.
+// There they follow each other without gaps; but with a swizzle each begins a
+// span, so that a box narrower than that leaves gaps.
 //
 // *Swizzle.* Pieces of 16 bytes are permuted within a span of 32, 64 or 128
 // bytes so that a column of them lies in different banks: bits 4 to 6 of an
@@ -84,6 +86,11 @@ struct TensorMap {
   uint32_t copied(unsigned dimension) const;
   uint32_t rowBytes() const { return copied(0) * elementBytes(); }
   uint32_t numRows() const;
+  /// From row to row in shared memory: with a swizzle each has a whole span,
+  /// and a narrow box leaves the rest of it alone.
+  uint32_t pitchBytes() const {
+    return swizzle == Swizzle::None ? rowBytes() : spanOf(swizzle);
+  }
   /// What a load writes, and what it tells an mbarrier.
   uint64_t boxBytes() const { return uint64_t(rowBytes()) * numRows(); }
   /// The bits of an element outside.

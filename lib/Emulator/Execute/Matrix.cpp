@@ -325,6 +325,8 @@ void resolveRows(Warp &warp, const Instruction &at, const MatrixAccess &access,
   const uint64_t *base = warp.values(at.value(0));
   Detector *detector = warp.block.cluster.detector();
   Counters &counters = warp.block.cluster.counters;
+  if (!isWrite)
+    warp.issueLoad(at, ~LaneMask(0));
   for (unsigned matrix = 0; matrix < access.count; ++matrix) {
     // Rows of a matrix that are in the same eighth of the banks take turns.
     unsigned turns[8] = {}, most = 1;

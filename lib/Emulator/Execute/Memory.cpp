@@ -47,6 +47,12 @@ void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
   if (!detector || access.space == Space::Param ||
       access.space == Space::Local || access.space == Space::Const)
     return;
+  LaneMask fromShared = 0;
+  forEachLane(places.lanes, [&](unsigned lane) {
+    fromShared |= LaneMask(isShared(places.address[lane])) << lane;
+  });
+  if (fromShared)
+    warp.issueLoad(at, fromShared);
   forEachLane(places.lanes, [&](unsigned lane) {
     if (isWatched(access.space, places.address[lane]))
       detector->read(warp.thread(lane), places.address[lane], access.total(),

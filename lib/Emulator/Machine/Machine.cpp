@@ -161,6 +161,15 @@ uint32_t Warp::counterOf(const Instruction &at) const {
   return uint32_t(&at - block.cluster.launch.program.instructions.data());
 }
 
+void Warp::issueLoad(const Instruction &load, LaneMask lanes) {
+  Detector *detector = block.cluster.detector();
+  if (!detector)
+    return;
+  if (!pendingLoads)
+    pendingLoads = std::make_unique<PendingLoads>(*detector, firstThread);
+  pendingLoads->issue(load, lanes & all);
+}
+
 void Warp::setWaiting(unsigned lane, const Instruction &at, std::string what) {
   waiting[lane].at = &at;
   waiting[lane].what = std::move(what);

@@ -28,6 +28,7 @@
 
 #include "lib/Emulator/Machine/Counters.h"
 #include "lib/Emulator/Machine/Memory.h"
+#include "lib/Emulator/Machine/PendingLoads.h"
 #include "lib/Emulator/Machine/Program.h"
 #include "lib/Emulator/Race/Detector.h"
 #include <array>
@@ -149,6 +150,10 @@ public:
   std::array<Waiting, warpSize> waiting;
   std::array<std::shared_ptr<ThreadCopies>, warpSize> copies; // Made on demand.
   std::shared_ptr<RegisterWatch> registerWatch; // From the first wgmma on.
+  std::unique_ptr<PendingLoads> pendingLoads;   // From the first load on.
+
+  /// Lanes load from shared memory: said before the detector is told.
+  void issueLoad(const Instruction &load, LaneMask lanes);
 
   // What lanes that came to a barrier of the block wait for. Completion moves
   // them from the first to the second.

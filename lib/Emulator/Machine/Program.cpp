@@ -112,7 +112,33 @@ llvm::Error Program::allocateGlobals() {
   return llvm::Error::success();
 }
 
+/// What an initial value that is an address comes to; `indices` are those of
+/// the module's variables.
+static llvm::Expected<uint64_t>
+addressOf(const ptx::Variable::Relocation &relocation,
+          const ptx::Module &source, llvm::ArrayRef<uint64_t> globals,
+          const llvm::StringMap<unsigned> &indices) {
+  auto function = source.functionIndex.find(relocation.symbol);
+  if (function != source.functionIndex.end())
+    return functionAddress(function->second) + uint64_t(relocation.addend);
+  auto known = indices.find(relocation.symbol);
+  if (known == indices.end())
+    return errorAt(source, relocation.ptxLine,
+                   "'" + relocation.symbol + "' is not declared");
+  const ptx::Variable &target = source.variables[known->second];
+  if (isDynamicShared(target))
+    return errorAt(source, relocation.ptxLine,
+                   "the address of dynamic shared memory as an initial value");
+  uint64_t address = globals[known->second] + uint64_t(relocation.addend);
+  if (target.space == Space::Shared && relocation.isGeneric)
+    address += sharedWindow;
+  return address;
+}
+
 llvm::Error Program::initializeGlobals() {
+  llvm::StringMap<unsigned> indices;
+  for (unsigned i = 0; i != globals.size(); ++i)
+    indices.try_emplace(source.variables[i].name, i);
   for (unsigned i = 0; i != globals.size(); ++i) {
     const ptx::Variable &variable = source.variables[i];
     if (variable.space == Space::Shared || !variable.bytes)
@@ -125,28 +151,15 @@ llvm::Error Program::initializeGlobals() {
     if (!variable.initial.empty())
       std::memcpy(data, variable.initial.data(),
                   std::min<size_t>(variable.initial.size(), variable.bytes));
-    for (const ptx::Variable::Relocation &relocation : variable.relocations) {
-      uint64_t address = 0;
-      auto function = source.functionIndex.find(relocation.symbol);
-      const ptx::Variable *target = nullptr;
-      if (function != source.functionIndex.end())
-        address = functionAddress(function->second);
-      else
-        for (unsigned j = 0; j != globals.size() && !target; ++j)
-          if (source.variables[j].name == relocation.symbol) {
-            target = &source.variables[j];
-            address = globals[j];
-          }
-      if (target && isDynamicShared(*target))
-        return errorAt(source, relocation.ptxLine,
-                       "the address of dynamic shared memory as an initial "
-                       "value");
-      if (target && target->space == Space::Shared && relocation.isGeneric)
-        address += sharedWindow;
-      address = (address + uint64_t(relocation.addend)) >> relocation.shift;
-      uint64_t end = relocation.offset + relocation.bytes;
-      if (relocation.bytes <= 8 && end <= variable.bytes)
-        std::memcpy(data + relocation.offset, &address, relocation.bytes);
+    for (const ptx::Variable::Relocation &each : variable.relocations) {
+      llvm::Expected<uint64_t> address =
+          addressOf(each, source, globals, indices);
+      if (!address)
+        return address.takeError();
+      uint64_t bits = *address >> each.shift;
+      if (each.bytes <= sizeof(bits) &&
+          each.offset + each.bytes <= variable.bytes)
+        std::memcpy(data + each.offset, &bits, each.bytes);
     }
   }
   return llvm::Error::success();

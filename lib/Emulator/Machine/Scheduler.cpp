@@ -129,6 +129,8 @@ uint64_t Scheduler::runGroup(Warp &warp, Group group, uint64_t turn) {
     if (executing) {
       if (warp.registerWatch) [[unlikely]]
         warp.registerWatch->observe(warp, instruction, executing);
+      if (warp.pendingLoads && !warp.pendingLoads->isEmpty())
+        warp.pendingLoads->observe(instruction, executing);
       outcome = instruction.execute(warp, instruction, executing);
     }
     if (outcome == Outcome::Wait) [[unlikely]] {

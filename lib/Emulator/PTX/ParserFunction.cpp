@@ -241,10 +241,10 @@ std::optional<Parser::Symbol> Parser::lookUp(llvm::StringRef name) const {
 bool Parser::closeScope() {
   Scope scope = std::move(scopes.back());
   scopes.pop_back();
-  for (Pending &pending : scope.pending) {
+  for (const Pending &pending : scope.pending) {
     auto found = scope.labels.find(pending.token.text);
     if (found == scope.labels.end()) {
-      scopes.back().pending.push_back(std::move(pending));
+      scopes.back().pending.push_back(pending);
       continue;
     }
     const Symbol &symbol = found->second;

@@ -156,10 +156,11 @@ public:
   /// mbarrier.
   void releaseAfterLoads(ThreadId thread, SyncPoint &to);
   /// Loads of the thread from shared memory at `step` and later may not have
-  /// been made yet; 0: all have been. See LoadTracker.h, which keeps count.
+  /// been made yet; 0: all have been. Machine/PendingLoads.h keeps
+  /// count.
   void loadsPendingSince(ThreadId thread, uint32_t step);
-  /// The step of an access that the thread makes now.
-  uint32_t stepOf(ThreadId thread);
+  /// Begins a step for the accesses that the thread makes now.
+  uint32_t nextStep(ThreadId thread);
   /// fence, membar: makes relaxed accesses around it carry order.
   void fence(ThreadId thread, Order order, Scope scope);
   /// fence.proxy.async.

@@ -73,7 +73,8 @@ void Detector::loadsPendingSince(ThreadId thread, uint32_t step) {
   state->hasPendingLoads |= step != 0;
 }
 
-uint32_t Detector::stepOf(ThreadId thread) {
+uint32_t Detector::nextStep(ThreadId thread) {
+  state->threads[thread].isSealed = true;
   return state->threads[thread].current();
 }
 

@@ -30,7 +30,7 @@ KERNEL ring(const float *in, float *out, int tiles) {
   for (int tile = 0; tile < tiles; ++tile) {
     int s = tile % STAGES;
     UNLESS(2, BAR_WAIT(SHARED(&full[s]), (tile / STAGES & 1) ^ PICK(3, 1, 0))); // fault 4: bytes that never come [deadlock] fault 7: arrivals that never come [deadlock] fault 9: fewer bytes than expected [deadlock] fault 13: not initialized for all [barrier-misuse|shared-race]
-    float x = stages[s][i]; // fault 2: no wait [read-in-flight] fault 3: the wrong parity [read-in-flight]
+    float x = stages[s][i]; // fault 2: no wait [read-in-flight] fault 3: the wrong parity [read-in-flight|uninitialized]
     int next = tile + STAGES;
     if (FAULT == 1) {
       __syncthreads();

@@ -103,7 +103,7 @@ TEST_CASE("planted faults") {
         return;
       ++numFaults;
       for (uint64_t seed = 0; seed < numSeeds; ++seed) {
-        Run run(*code, seed, /*size=*/0);
+        Run run(*code, seed, /*size=*/0, fault);
         program.run(run);
         INFO(program.file << ", fault " << fault << ", seed " << seed << "\n"
                           << textOf(run));

@@ -29,7 +29,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
     if (i == 0) {
       for (int step = 0; step < steps; ++step) {
         int s = step % STAGES;
-        UNLESS(1, BAR_WAIT(SHARED(&empty[s]), (step / STAGES & 1) ^ PICK(2, 0, 1))); // fault 2: the wrong parity [deadlock] fault 8: an arrival that never comes [deadlock] fault 9: nobody arrives [deadlock] fault 15: a third stage of two [out-of-bounds|barrier-misuse]
+        UNLESS(1, BAR_WAIT(SHARED(&empty[s]), (step / STAGES & 1) ^ PICK(2, 0, 1))); // fault 2: the wrong parity [deadlock] fault 8: an arrival that never comes [deadlock] fault 9: nobody arrives [deadlock] fault 7: phases end too early [deadlock] fault 15: a third stage of two [out-of-bounds|barrier-misuse]
         u32 bar = SHARED(&full[s]);
         BAR_EXPECT(bar, PICK(10, BYTES + 128, BYTES));
         TENSOR_LOAD(SHARED(stages[s].a), &mapA, step * DEPTH, 0, bar); // fault 1: no wait for a free stage [overwritten-in-flight]
@@ -49,10 +49,10 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
     u64 a = DESCRIPTOR(SHARED(stages[s].a) + part * 64 * 128, PICK(13, 2048, 1024)), b = DESCRIPTOR(SHARED(stages[s].b), 1024);
     UNLESS(5, WGMMA_FENCE);
     for (int k = 0; k < DEPTH / 16; ++k)
-      WGMMA(acc, a + k * 2, b + k * 2, 1); // fault 3: no wait for the copies [read-in-flight] fault 5: registers written, no fence [missing-wgmma-fence] fault 13: the stride of rows is wrong [uninitialized|out-of-bounds|read-in-flight|shared-race]
+      WGMMA(acc, a + k * 2, b + k * 2, 1); // fault 3: no wait for the copies [read-in-flight|uninitialized] fault 5: registers written, no fence [missing-wgmma-fence] fault 13: the stride of rows is wrong [uninitialized|out-of-bounds|read-in-flight|shared-race]
     WGMMA_COMMIT;
     UNLESS(4, WGMMA_WAIT(0));
-    ONLY(6, acc[0] += 1); // fault 6: see fault 16
+    ONLY(6, WGMMA_FENCE; WGMMA(acc, a, b, 1); acc[0] += 1); // fault 6: a register of a product under way [register-in-flight]
     if (FAULT != 9 && lane % 32 == 0)
       BAR_ARRIVE(SHARED(&empty[s]));
   }
@@ -68,9 +68,9 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
     tiles[part][row][lane % 4 * 2 + v % 2] = acc[v]; // fault 16: registers of a product under way [register-in-flight]
   }
   UNLESS(17, PROXY_FENCE);
-  UNLESS(18, NAMED_SYNC(PICK(19, 1, 1 + part), PICK(20, 160, 128))); // fault 19: two groups at one barrier [shared-race|barrier-misuse] fault 20: more threads than come [deadlock|barrier-misuse]
+  UNLESS(18, NAMED_SYNC(PICK(19, 1, 1 + part), PICK(20, 160, 128))); // fault 20: more threads than come [deadlock|barrier-misuse]
   if (lane == 0) {
-    TENSOR_STORE(&mapC, 0, part * 64, SHARED(tiles[part])); // fault 17: no proxy fence [missing-proxy-fence] fault 18: not all have written [shared-race]
+    TENSOR_STORE(&mapC, 0, part * 64, SHARED(tiles[part])); // fault 17: no proxy fence [missing-proxy-fence] fault 18: not all have written [shared-race] fault 19: two groups at one barrier [shared-race]
     BULK_COMMIT;
     UNLESS(21, BULK_WAIT_READ(0));
   }

@@ -16,8 +16,8 @@ namespace tilec::test {
 /// One program with one seed.
 class Run {
 public:
-  Run(const Code &code, uint64_t seed, unsigned size)
-      : emulation(code), seed(seed), size(size) {}
+  Run(const Code &code, uint64_t seed, unsigned size, unsigned fault = 0)
+      : emulation(code), seed(seed), size(size), fault(fault) {}
 
   void launch(llvm::StringRef kernel, const Params &params,
               emulator::LaunchOptions options) {
@@ -36,7 +36,8 @@ public:
 
   Emulation emulation;
   const uint64_t seed;
-  const unsigned size; // 0, 1 or 2: the smallest, ..., the largest.
+  const unsigned size;  // 0, 1 or 2: of three.
+  const unsigned fault; // For those that the host plants.
   std::vector<emulator::Report> reports;
   bool isRight = true; // What it computed.
 };

@@ -8,8 +8,8 @@ KERNEL reduction(const float *in, float *out, int n) {
   __shared__ float sum;
   int i = threadIdx.x;
   float mine = 0;
-  for (int at = i; at < PICK(7, n + 128, n); at += 128)
-    mine += in[at]; // fault 7: the bound is wrong [out-of-bounds]
+  for (int at = i; at < PICK(8, n + 128, n); at += 128)
+    mine += in[at]; // fault 8: the bound is wrong [out-of-bounds]
   if (i < PICK(5, 127, 128))
     parts[i] = mine; // fault 1: no barrier before the tree [shared-race]
   UNLESS(1, __syncthreads());
@@ -20,20 +20,14 @@ KERNEL reduction(const float *in, float *out, int n) {
   }
   if (i < 32) {
     for (int half = 16; half; half /= 2) {
-      float other = 0;
       if (i < half)
-        other = parts[i + half]; // fault 3: lanes without order [shared-race]
+        parts[i] += parts[i + half]; // fault 3: lanes without order [shared-race]
       UNLESS(3, __syncwarp());
-      if (i < half)
-        parts[i] += other; // fault 4: lanes without order [shared-race]
-      UNLESS(4, __syncwarp());
     }
     if (i == 0)
       sum = parts[0]; // fault 6: read without a barrier [shared-race]
-    ONLY(8, __syncthreads()); // fault 8: a barrier not for all [deadlock|barrier-misuse]
   }
-  UNLESS(6, __syncthreads());
-  if (FAULT == 8 && i >= 64)
-    __syncthreads();
+  if (FAULT != 6 && (FAULT != 4 || i % 3))
+    __syncthreads(); // fault 4: a barrier not for all lanes [divergent-aligned|deadlock]
   out[i] = sum * i;
 }

@@ -436,3 +436,22 @@ KERNEL bfloats(const u32 *in, u32 *out) {
   CVT_TO_DOUBLE("f64.bf16", "h", u16);
   CVT64("rzi.s64.bf16", "h", u16);
 }
+
+// To f32 beside its smallest normal number.
+//! tinyDoubles in=bits:256 out=1024 block=128
+KERNEL tinyDoubles(const u32 *in, u32 *out) {
+  THREAD;
+  u64 a = in[2 * i] | (u64)in[2 * i + 1] << 32;
+  // Within a few places of an f32 of 2^-126.
+  a = 0x3810000000000000 + (u64)((s64)a >> 32);
+  if (i % 4 == 0)
+    a = 0x3810000000000000 - ((u64)(i % 16) << 27);
+  CVT("rn.f32.f64", "r", u32, "d", asDouble);
+  CVT("rn.ftz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rz.ftz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rm.ftz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rp.ftz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rz.f32.f64", "r", u32, "d", asDouble);
+  CVT("rm.f32.f64", "r", u32, "d", asDouble);
+  CVT("rp.f32.f64", "r", u32, "d", asDouble);
+}

@@ -80,3 +80,25 @@ KERNEL other64(const u32 *in, u32 *out) {
   PUT(bits);
   DOP2("copysign.f64");
 }
+
+// Which of several NaN comes out.
+//! nan64 in=bits:384 out=1280 block=64
+KERNEL nan64(const u32 *in, u32 *out) {
+  THREAD;
+  PAIRS;
+  // Quiet and signaling ones, and numbers.
+  u64 most = 0x7ff0000000000000;
+  a = i & 1 ? a | most : 0x3ff0000000000000 | i;
+  b = i & 2 ? b | most : 0xbff0000000000000 | i;
+  c = i & 4 ? c | most : 0x4010000000000000;
+  DOP2("add.rn.f64");
+  DOP2("sub.rz.f64");
+  DOP2("mul.rn.f64");
+  DOP2("div.rn.f64");
+  DOP3("fma.rn.f64");
+  DOP3("fma.rm.f64");
+  DOP2("min.f64");
+  DOP2("max.f64");
+  DOP1("sqrt.rn.f64");
+  DOP1("rcp.rn.f64");
+}

@@ -192,6 +192,52 @@ KERNEL bfloatSpecials(const u32 *in, u32 *out) {
   MMA421("m16n8k4.row.col.f32.tf32.tf32.f32");
 }
 
+// Exponents of all sizes, but nothing special before the product.
+//! bfloatRange in=bf16:640 out=1024 block=64
+KERNEL bfloatRange(const u32 *in, u32 *out) {
+  FRAGMENTS;
+  for (u32 *x :
+       {a, a + 1, a + 2, a + 3, b, b + 1, c, c + 1, c + 2, c + 3}) {
+    if ((*x & 0x7f80) == 0x7f80)
+      *x &= 0xffff0000;
+    if ((*x & 0x7f800000) == 0x7f800000)
+      *x &= 0x80ffffff;
+  }
+  MMA442("m16n8k16.row.col.f32.bf16.bf16.f32");
+  MMA421("m16n8k8.row.col.f32.bf16.bf16.f32");
+  MMA442("m16n8k8.row.col.f32.tf32.tf32.f32");
+  MMA421("m16n8k4.row.col.f32.tf32.tf32.f32");
+}
+
+// Products of subnormal numbers, and sums that are subnormal.
+//! bfloatTiny in=bits:640 out=1024 block=64
+KERNEL bfloatTiny(const u32 *in, u32 *out) {
+  FRAGMENTS;
+  for (u32 &x : a)
+    x = (x & 0x81ff81ff) | (i & 1 ? 0 : 0x00800080);
+  for (u32 &x : b)
+    x = (x & 0x83ff83ff) | 0x3c003c00;
+  for (u32 &x : c)
+    x = x & 0x80ffffff;
+  MMA442("m16n8k16.row.col.f32.bf16.bf16.f32");
+  MMA421("m16n8k8.row.col.f32.bf16.bf16.f32");
+  MMA442("m16n8k8.row.col.f32.tf32.tf32.f32");
+  MMA421("m16n8k4.row.col.f32.tf32.tf32.f32");
+}
+
+//! fp8Specials in=bits:640 out=896 block=64
+KERNEL fp8Specials(const u32 *in, u32 *out) {
+  FRAGMENTS;
+  // About one NaN or infinity in a hundred.
+  for (u32 *x : {a, a + 1, a + 2, a + 3, b, b + 1})
+    if (*x >> 5 & 7)
+      *x &= 0xbfbfbfbf;
+  MMA442("m16n8k32.row.col.f32.e4m3.e4m3.f32");
+  MMA442("m16n8k32.row.col.f32.e5m2.e5m2.f32");
+  MMA242("m16n8k32.row.col.f16.e5m2.e5m2.f16");
+  MMA421("m16n8k16.row.col.f32.e4m3.e5m2.f32");
+}
+
 //! integers8 in=bits:640 out=3584 block=64
 KERNEL integers8(const u32 *in, u32 *out) {
   FRAGMENTS;

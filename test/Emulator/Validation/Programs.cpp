@@ -318,8 +318,6 @@ std::string test::difference(const ValidationKernel &kernel,
                              const std::vector<uint32_t> &found) {
   if (expected.size() != found.size())
     return "other sizes";
-  static const unsigned shown = getenv("SHOWN") ? atoi(getenv("SHOWN")) : 6;
-  unsigned count = 0;
   std::string text;
   unsigned threads =
       kernel.grid * kernel.block[0] * kernel.block[1] * kernel.block[2];

@@ -21,6 +21,8 @@ using namespace tilec::emulator;
 namespace {
 
 constexpr uint32_t unwritten = 0xcdcdcdcd;
+/// In how many orders things happen.
+constexpr uint64_t numSeeds = 3;
 
 std::string pathOf(llvm::StringRef name) {
   return (llvm::StringRef(VALIDATION_FOLDER) + "/" + name).str();
@@ -61,8 +63,9 @@ EncodedTensorMap encode(const MapDirective &map, uint64_t in, uint64_t out) {
 }
 
 void runKernel(Emulation &emulation, const ValidationKernel &kernel,
-               const std::vector<uint32_t> &expected) {
-  std::string name = kernel.program + "." + kernel.name;
+               const std::vector<uint32_t> &expected, uint64_t seed) {
+  std::string name =
+      kernel.program + "." + kernel.name + ", seed " + std::to_string(seed);
   std::vector<uint32_t> cells(kernel.outputWords, unwritten);
   uint64_t in = emulation.upload<uint32_t>(kernel.input(), "in");
   uint64_t out = emulation.upload<uint32_t>(cells, "out");
@@ -75,7 +78,7 @@ void runKernel(Emulation &emulation, const ValidationKernel &kernel,
   options.block = kernel.block;
   options.cluster[0] = kernel.cluster;
   options.dynamicShared = kernel.shared;
-  options.seed = 1;
+  options.seed = seed;
   options.stepLimit = 10'000'000;
   LaunchResult result = emulation.launch(kernel.name, params, options);
   if (!result.reports.empty())
@@ -115,7 +118,8 @@ TEST_CASE("Programs compute what a GPU computes") {
           FAIL_CHECK(program << "." << kernel.name << " was not recorded");
           continue;
         }
-        runKernel(emulation, kernel, found->second);
+        for (uint64_t seed = 1; seed <= numSeeds; ++seed)
+          runKernel(emulation, kernel, found->second, seed);
       }
     }
   }

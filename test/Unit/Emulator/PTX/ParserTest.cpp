@@ -336,6 +336,22 @@ TEST_CASE("places in the text and in the source", "[ptx]") {
   CHECK(f.instructions[4].location.file == 3);
 }
 
+TEST_CASE("inlined code knows the line that called it first", "[ptx]") {
+  Function f = parseBody(
+      ".loc 2 15 7\nnop;\n.loc 1 20 5, function_name L, inlined_at 2 15 7\n"
+      "nop;\n.loc 3 8 1, function_name L, inlined_at 1 20 5\nnop;\n"
+      ".loc 2 16 1\nnop;");
+  auto outer = [&](unsigned i) {
+    const Location &location = f.instructions[i].location;
+    return std::pair(location.outerFile, location.outerLine);
+  };
+  CHECK(outer(0) == std::pair(2u, 15u));
+  CHECK(outer(1) == std::pair(2u, 15u));
+  CHECK(f.instructions[2].location.line == 8);
+  CHECK(outer(2) == std::pair(2u, 15u));
+  CHECK(outer(3) == std::pair(2u, 16u));
+}
+
 TEST_CASE("comments, sections and pragmas say nothing", "[ptx]") {
   Module module = parse(
       head + "/* one\n two */ .pragma \"nounroll\"; // rest\n"

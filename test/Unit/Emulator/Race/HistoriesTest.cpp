@@ -113,9 +113,7 @@ private:
     case 4: { // A load that nobody uses yet.
       if (pendingFrom[thread] >= 0)
         return;
-      SyncPoint nobody;
-      detector.release(id, nobody);
-      detector.loadsPendingSince(id, detector.stepOf(id));
+      detector.loadsPendingSince(id, detector.nextStep(id));
       pendingFrom[thread] = int(events.size());
       return access(thread, false);
     }
