@@ -551,9 +551,10 @@ void Scheduler::reportDeadlock() {
     list("warp", waiters.warps);
     list("thread", waiters.threads);
     bool isOne = waiters.warps.size() + waiters.threads.size() == 1;
+    who += isOne ? " waits for " : " wait for ";
+    who += what;
     report.participants.push_back(waiters.first->participant(
-        waiters.lane, launch.program.instructions[pc],
-        who + (isOne ? " waits" : " wait") + " for " + what));
+        waiters.lane, launch.program.instructions[pc], std::move(who)));
   }
   cluster.launch.reporter.add(std::move(report));
   cluster.launch.isStopped = true;
