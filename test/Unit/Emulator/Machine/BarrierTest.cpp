@@ -159,6 +159,19 @@ TEST_CASE("a deadlock says who waits where for what") {
   CHECK(result.reports[0].participants[0].location.ptxLine != 0);
 }
 
+TEST_CASE("a count of all threads is the same as none") {
+  Runner runner(R"(
+    setp.lt.u32 %p1, %r0, 32;
+    @%p1 bra L;
+    bar.sync 0, 96;
+    ret;
+  L:
+    bar.sync 0;
+    ret;)");
+  runner.options.block = {75, 1, 1};
+  CHECK_SOUND(runner.run());
+}
+
 TEST_CASE("misuse of barriers") {
   auto report = [](const std::string &body, const char *part,
                    unsigned threads = 64) {
