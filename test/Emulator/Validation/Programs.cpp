@@ -318,6 +318,8 @@ std::string test::difference(const ValidationKernel &kernel,
                              const std::vector<uint32_t> &found) {
   if (expected.size() != found.size())
     return "other sizes";
+  constexpr unsigned shown = 6;
+  unsigned count = 0;
   std::string text;
   unsigned threads =
       kernel.grid * kernel.block[0] * kernel.block[1] * kernel.block[2];
