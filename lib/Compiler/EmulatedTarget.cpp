@@ -33,8 +33,7 @@ static bool isSameFile(llvm::StringRef name, llvm::StringRef path) {
 SourceRange tilec::sourceLine(const SourceManager &sources,
                               const emulator::ptx::Module &module,
                               const emulator::ptx::Location &location) {
-  if (location.outerFile == 0 ||
-      location.outerFile >= module.files.size())
+  if (location.outerFile == 0 || location.outerFile >= module.files.size())
     return {};
   for (unsigned file = 0; file < sources.getNumFiles(); ++file) {
     if (!isSameFile(sources.getName(file), module.files[location.outerFile]))
@@ -139,9 +138,11 @@ bool EmulationFindings::report(Program &program,
     if (numRuns > 1)
       os << (often.empty() ? "found in " : ", in ") << finding.runs << " of "
          << numRuns << " runs; first ";
+    else if (!finding.when.empty())
+      os << (often.empty() ? "found " : ", ");
     if (!finding.when.empty() || numRuns > 1)
-      os << finding.when << (finding.when.empty() ? "with" : " and")
-         << " seed " << finding.seed;
+      os << finding.when << (finding.when.empty() ? "with" : " and") << " seed "
+         << finding.seed;
     if (!often.empty())
       error.note(often);
     if (!report.remedy.empty())

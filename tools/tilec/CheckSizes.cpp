@@ -130,10 +130,9 @@ bool cli::chooseExtents(const typed::Kernel &kernel, SizeStyle style,
                        ? known->second
                        : preferredExtent(kernel, *dim, style);
     Choice choice{dim->name, {best}};
-    for (int64_t other :
-         {int64_t(2), int64_t(1), best + 1, best - 1, 2 * best, int64_t(3),
-          int64_t(4), int64_t(8), int64_t(16), int64_t(32), int64_t(64),
-          int64_t(128)})
+    for (int64_t other : {int64_t(2), int64_t(1), best + 1, best - 1, 2 * best,
+                          int64_t(3), int64_t(4), int64_t(8), int64_t(16),
+                          int64_t(32), int64_t(64), int64_t(128)})
       if (other > 0 && !llvm::is_contained(choice.candidates, other))
         choice.candidates.push_back(other);
     // Few dimensions are in the way of a requirement; small changes come first.

@@ -22,6 +22,13 @@ static bool isRename(const Instruction &at) {
          at.value(0) >= Slot(Special::Count) && at.source->opcode() == "mov";
 }
 
+/// `mov` of a number. Compilers put it where the register is first used, beyond
+/// a fence that the source has after it.
+static bool isConstant(const Instruction &at) {
+  return at.numResults == 1 && at.numValues() == 1 &&
+         at.value(0) >= Program::firstConstant && at.source->opcode() == "mov";
+}
+
 void RegisterWatch::report(Warp &warp, const Instruction &at, LaneMask lanes,
                            Slot slot, bool isWrite) const {
   const Entry &entry = entries[slot];
@@ -92,14 +99,15 @@ void RegisterWatch::observe(Warp &warp, const Instruction &at, LaneMask lanes) {
       report(warp, at, lanes, slot, /*isWrite=*/true);
     entry.user = 0;
     entry.isCopy = false;
-    entry.written = fences;
+    entry.written = fences && isConstant(at) ? fences - 1 : fences;
     entry.writer = &at;
   }
 }
 
 void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
                           llvm::ArrayRef<Slot> accumulators,
-                          llvm::ArrayRef<Slot> operands, unsigned shape) {
+                          llvm::ArrayRef<Slot> operands, unsigned shape,
+                          bool accumulates) {
   ++issued;
   // One report is enough for all registers of an instruction.
   const Entry *unfenced = nullptr;
@@ -125,8 +133,9 @@ void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
       busySlot = slot;
     // What another wgmma wrote is as good as written by anyone, unless it is
     // the same registers in the same roles.
+    // Compilers set what is overwritten to some value; nobody waits for that.
     bool isUnfenced = entry.user != 0 ? !isChained && entry.userFence == fences
-                                      : entry.written == fences;
+                                      : accumulates && entry.written == fences;
     if (isUnfenced && !unfenced) {
       unfenced = &entry;
       unfencedSlot = slot;

@@ -38,10 +38,10 @@ public:
 
   void fence() { ++fences; }
   /// A wgmma uses these registers; `shape` tells accumulators of one layout
-  /// from those of another.
+  /// from those of another, `accumulates` whether they are read.
   void issue(Warp &warp, const Instruction &at, LaneMask lanes,
              llvm::ArrayRef<Slot> accumulators, llvm::ArrayRef<Slot> operands,
-             unsigned shape);
+             unsigned shape, bool accumulates);
   void addOperation(const AsyncOperation &operation) {
     operations.push_back({issued, operation});
   }

@@ -258,7 +258,7 @@ Outcome runMultiply(Warp &warp, const Instruction &at, LaneMask lanes) {
 
   RegisterWatch &watch = watchOf(warp);
   watch.issue(warp, at, lanes, details.accumulators, details.registersOfA,
-              details.shape());
+              details.shape(), accumulates);
 
   // Kept from one to the next, since they are large.
   thread_local TensorOperand operandA, operandB;

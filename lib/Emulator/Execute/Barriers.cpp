@@ -384,7 +384,9 @@ Outcome runClusterArrive(Warp &warp, const Instruction &at, LaneMask lanes) {
     warp.clusterArrival[lane] = barrier.phase + 1;
     ++barrier.arrived;
     Detector *detector = cluster.detector();
-    if (detector && !(at.flags & isRelaxed))
+    if (detector && (at.flags & isRelaxed))
+      detector->releaseFenced(warp.thread(lane), barrier.point);
+    else if (detector)
       detector->release(warp.thread(lane), barrier.point);
   });
   cluster.completeClusterBarrier();

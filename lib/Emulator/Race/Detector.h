@@ -151,6 +151,9 @@ public:
 
   /// What `thread` did so far happens before whoever acquires `to` from now on.
   void release(ThreadId thread, SyncPoint &to);
+  /// What it did before its last releasing fence that reaches the cluster does:
+  /// a relaxed arrive.
+  void releaseFenced(ThreadId thread, SyncPoint &to);
   void acquire(ThreadId thread, const SyncPoint &from);
   /// The same as release(), with all loads of the thread done: arriving on an
   /// mbarrier.

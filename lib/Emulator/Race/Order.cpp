@@ -61,6 +61,14 @@ void Detector::releaseAfterLoads(ThreadId id, SyncPoint &to) {
   }
 }
 
+void Detector::releaseFenced(ThreadId id, SyncPoint &to) {
+  State::Thread &thread = state->threads[id];
+  const State::Moment &fenced =
+      state->strongOf(thread).fenced[reachOf(Scope::Cluster)];
+  if (fenced.base)
+    made(to.knowledge).add(fenced.base, id, fenced.own);
+}
+
 void Detector::acquire(ThreadId id, const SyncPoint &from) {
   if (!from.knowledge)
     return;
