@@ -133,9 +133,12 @@ void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
       busySlot = slot;
     // What another wgmma wrote is as good as written by anyone, unless it is
     // the same registers in the same roles.
-    // Compilers set what is overwritten to some value; nobody waits for that.
-    bool isUnfenced = entry.user != 0 ? !isChained && entry.userFence == fences
-                                      : accumulates && entry.written == fences;
+    // Compilers set what is overwritten to some value, and that nobody waits
+    // for. But a first fence there must be.
+    bool isUnfenced = entry.user != 0
+                          ? !isChained && entry.userFence == fences
+                          : (accumulates || fences == 0) &&
+                                entry.written == fences;
     if (isUnfenced && !unfenced) {
       unfenced = &entry;
       unfencedSlot = slot;

@@ -118,6 +118,15 @@ TEST_CASE("Registers in flight and fences of wgmma") {
        "{%f4, %f5, %f6, %f7}, %rd2, %rd3, 0, 1, 1, 0, 0;\n$3\n$4 1;\n"
        "st.global.f32 [%rd1], %f4;\n$4 0;",
        inFlight},
+      {"no fence, and accumulators that are overwritten",
+       "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+       "{%f4, %f5, %f6, %f7}, %rd2, %rd3, 0, 1, 1, 0, 0;\n$3\n$4 0;",
+       noFence},
+      {"overwritten accumulators that were set after the fence",
+       "$2\nmov.f32 %f4, 0f00000000;\n"
+       "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+       "{%f4, %f5, %f6, %f7}, %rd2, %rd3, 0, 1, 1, 0, 0;\n$3\n$4 0;",
+       {}},
       {"no fence", "$0\n$3\n$4 0;", noFence},
       {"written after the fence", "$2\nadd.f32 %f0, %f0, %f0;\n$0\n$3\n$4 0;",
        noFence},
