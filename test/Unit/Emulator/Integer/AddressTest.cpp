@@ -9,11 +9,9 @@ using namespace tilec::emulator;
 
 namespace {
 
-const std::vector<Operands> one = {Operands{}};
-
 /// What one thread computes.
 uint64_t valueOf(const std::string &statements) {
-  return run(statements, Type::U64, {Type::U32}, one).front();
+  return run(statements, Type::U64, {Type::U32}, Operands{}).front();
 }
 
 /// Whether the generic address that statements leave in %x1 is in a space.
