@@ -30,6 +30,8 @@ struct KernelEmitter::BlockAccess {
   llvm::SmallVector<Expr> strides;
   llvm::SmallVector<bool> isSeparable;
   llvm::SmallVector<mlir::Value> valid;
+  /// An axis that is known to be valid all along, where this is used.
+  std::optional<unsigned> wholeAxis;
   /// Whether the valid extent along the vectors may end within one.
   bool hasTail = false;
   /// Nothing is accessed unless this holds.

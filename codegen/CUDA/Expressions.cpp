@@ -273,7 +273,6 @@ Expr KernelEmitter::computeFloat(Operation *op, ArrayRef<Expr> x) {
       .Case([&](math::RsqrtOp) { return select("rsqrt", "rsqrt_f32"); })
       .Case([&](math::TanhOp) { return select("tanh", "tanhf"); })
       .Case([&](math::ErfOp) { return select("erf", "erf_f32"); })
-      .Case([&](math::ErfcOp) { return select("erfc", "erfc_f32"); })
       .Case([&](math::SinOp) { return select("sin_f64", "sin_f32"); })
       .Case([&](math::CosOp) { return select("cos_f64", "cos_f32"); })
       .Case([&](math::PowFOp) { return select("pow", "powf"); })
@@ -284,6 +283,7 @@ Expr KernelEmitter::computeFloat(Operation *op, ArrayRef<Expr> x) {
       .Case([&](math::RoundEvenOp) { return select("rint", "rintf"); })
       .Case([&](math::CopySignOp) { return select("copysign", "copysignf"); })
       .Case([&](tile::RoundTF32Op) { return function("round_tf32"); })
+      .Case([&](tile::GeluOp) { return select("gelu_f64", "gelu_f32"); })
       .Default([&](Operation *) {
         fail(op, "expected an op that has a form in CUDA C++, found '" +
                      op->getName().getStringRef() + "'");

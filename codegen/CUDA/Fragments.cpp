@@ -44,7 +44,7 @@ bool KernelEmitter::isDeferred(Operation *op) {
                getLinearLayout(convert.getType()))
         .has_value();
   return isa<tile::BroadcastOp, tile::IotaOp, tile::SelectValidOp,
-             tile::RandomOp, tile::RoundTF32Op, tensor::SplatOp,
+             tile::RandomOp, tile::RoundTF32Op, tile::GeluOp, tensor::SplatOp,
              arith::ConstantOp>(op) ||
          isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
              op->getDialect());

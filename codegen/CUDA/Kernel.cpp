@@ -255,9 +255,10 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
   // The number of a program, from the last axis to the first.
   SmallVector<std::string> places(rank);
   std::string rest = "blockIdx.x";
-  auto declare = [&](StringRef wish, const Twine &text) {
+  auto declare = [&](StringRef wish, const Twine &text,
+                     StringRef type = "int") {
     std::string name = fresh(wish);
-    out.declare(name, "const int " + name + " = " + text + ";");
+    out.declare(name, "const " + type + " " + name + " = " + text + ";");
     return name;
   };
   unsigned axis = rank;
@@ -282,7 +283,8 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
     places[rank - 1] = within + " / " + height;
     axis = rank - 2;
   } else if (rank > 1) {
-    rest = declare("program", "(int)blockIdx.x");
+    // Division is cheaper without signs.
+    rest = declare("program", "blockIdx.x", "unsigned");
   } else {
     rest = "(int)blockIdx.x";
   }
@@ -292,7 +294,8 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
       break;
     }
     places[axis] = (Twine(rest) + " % " + counts[axis]).str();
-    rest = declare("rest", Twine(rest) + " / " + counts[axis]);
+    rest = declare("rest", Twine(rest) + " / " + counts[axis],
+                   group > 1 ? "int" : "unsigned");
   }
 
   for (unsigned i = 0; i < rank; ++i) {
@@ -394,9 +397,9 @@ std::string KernelEmitter::prologue(const llvm::StringSet<> &body) {
   if (usesShared)
     lines.line("extern __shared__ __align__(128) unsigned char shared[];");
   if (used.contains("lane"))
-    lines.line("const int lane = (int)threadIdx.x % 32;");
+    lines.line("const int lane = threadIdx.x % 32;");
   if (used.contains("warp"))
-    lines.line("const int warp = uniform((int)threadIdx.x / 32);");
+    lines.line("const int warp = uniform(threadIdx.x / 32);");
   if (body.contains("shared_base"))
     lines.line("const unsigned shared_base = shared_address(shared);");
   for (const auto &[text, name] : coordinates)

@@ -250,11 +250,15 @@ private:
   /// memory is aligned to less than 4 bytes; else 0.
   static unsigned shiftedVector(const BlockAccess &access);
   void emitShiftedLoad(mlir::tile::LoadOp op, const BlockAccess &access,
-                       const Fragment &fragment, unsigned vector);
+                       const Fragment &fragment, unsigned vector,
+                       const Expr &pad);
   /// Whether all rows of a tile have rows of the tensor before and behind them,
-  /// at higher addresses the higher they are.
-  std::optional<Expr> isAmongRows(mlir::tile::LoadOp op,
-                                  const BlockAccess &access);
+  /// at higher addresses the higher they are. Notes in `access` what is known
+  /// where this holds.
+  std::optional<Expr> isAmongRows(mlir::tile::LoadOp op, BlockAccess &access);
+  /// Whether some elements of a block may not be accessed: nothing if that
+  /// never is, "true" if it always is.
+  std::optional<Expr> isPartial(const BlockAccess &access);
   /// How many lanes hold vectors that follow each other, if enough do that
   /// shifted vectors may be stored; else 0.
   unsigned lanesForShiftedStore(const BlockAccess &access);

@@ -250,7 +250,8 @@ Expr KernelEmitter::countInside(const BlockAccess &access, const BitMap &reg) {
   ArrayRef<int64_t> shape = access.layout.shape();
   std::optional<Expr> condition = access.predicate;
   for (auto [axis, end] : llvm::enumerate(access.valid))
-    if (axis != access.vectorAxis && facts.rangeOf(end).low < shape[axis])
+    if (axis != access.vectorAxis && axis != access.wholeAxis &&
+        facts.rangeOf(end).low < shape[axis])
       condition =
           both(condition, binary(coordinate(access.layout, axis, reg), "<",
                                  scalar(end), Prec::Relational, CType::Bool));
@@ -335,7 +336,7 @@ void KernelEmitter::emitLoad(tile::LoadOp op) {
         (isPacked(fragment.type) ? packedFill(pad, fragment.type) : pad.text) +
         ");");
   if (shifted)
-    return emitShiftedLoad(op, access, fragment, shifted);
+    return emitShiftedLoad(op, access, fragment, shifted, pad);
   forRegisters(fragment.registers, access.vector,
                [&](const RegisterLoop &loop) {
                  std::optional<Expr> may = mayAccess(access, loop.reg);

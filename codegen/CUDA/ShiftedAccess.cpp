@@ -4,7 +4,8 @@
 // of odd length, say. Moved one by one they take one instruction each. Where a
 // thread holds 16 bytes of neighbours, it loads the aligned words that these
 // lie in and shifts them into place; stores get the missing part of an aligned
-// vector from the lane before. prelude/shifted.cuh has the details.
+// vector from the lane before. prelude/shifted.cuh has the details. All of it
+// is cheaper where every element of a block is there, which is the usual case.
 //
 // The words of a row's ends also hold bytes of what is in front of the row or
 // behind it, up to the rows next to it. So tiles that touch the first or last
@@ -48,8 +49,30 @@ unsigned KernelEmitter::shiftedVector(const BlockAccess &access) {
   return held * size >= vectorBytes ? vectorBytes / size : 0;
 }
 
+std::optional<Expr> KernelEmitter::isPartial(const BlockAccess &access) {
+  std::optional<Expr> isPartial;
+  auto add = [&](const Expr &condition) {
+    isPartial = isPartial ? binary(*isPartial, "||", condition, Prec::LogicalOr,
+                                   CType::Bool)
+                          : condition;
+  };
+  if (access.predicate)
+    add(unary("!", *access.predicate, CType::Bool));
+  for (auto [axis, end] : llvm::enumerate(access.valid)) {
+    int64_t size = access.layout.shape()[axis];
+    auto range = facts.rangeOf(end);
+    if (axis == access.wholeAxis || range.low >= size)
+      continue;
+    if (range.high < size)
+      return Expr::atom("true", CType::Bool);
+    add(binary(scalar(end), "<", intLiteral(size, CType::I32), Prec::Relational,
+               CType::Bool));
+  }
+  return isPartial;
+}
+
 std::optional<Expr> KernelEmitter::isAmongRows(tile::LoadOp op,
-                                               const BlockAccess &access) {
+                                               BlockAccess &access) {
   const View &view = access.view;
   unsigned unit = view.dims[op.getDims()[access.vectorAxis]];
   if (unit == 0)
@@ -60,14 +83,26 @@ std::optional<Expr> KernelEmitter::isAmongRows(tile::LoadOp op,
   if (auto fixed = view.fixed.find(dim); fixed != view.fixed.end())
     first = fixed->second;
   int64_t count = 1;
+  Value begin;
   for (auto [i, index] : llvm::enumerate(op.getIndices()))
-    if (view.dims[i] == dim)
+    if (view.dims[i] == dim) {
       first = scalar(index);
-  for (auto [axis, i] : llvm::enumerate(op.getDims()))
-    if (view.dims[i] == dim)
-      count = access.layout.shape()[axis];
+      begin = index;
+    }
   Value argument = kernel.getBody().getArgument(view.arg);
   Expr length = extent(argument, unit), rows = extent(argument, dim);
+  for (auto [axis, i] : llvm::enumerate(op.getDims()))
+    if (view.dims[i] == dim) {
+      count = access.layout.shape()[axis];
+      // Among others, all rows of the tile are there.
+      auto valid = access.valid.empty()
+                       ? tile::ValidOp()
+                       : access.valid[axis].getDefiningOp<tile::ValidOp>();
+      if (valid && valid.getBegin() == begin &&
+          static_cast<int64_t>(valid.getSize()) == count &&
+          scalar(valid.getExtent()).text == rows.text)
+        access.wholeAxis = axis;
+    }
   Expr behind = binary(*first, "+", intLiteral(count, CType::I32),
                        Prec::Additive, first->type);
   auto compare = [](const Expr &a, StringRef sign, const Expr &b) {
@@ -89,14 +124,16 @@ std::optional<Expr> KernelEmitter::isAmongRows(tile::LoadOp op,
 }
 
 void KernelEmitter::emitShiftedLoad(tile::LoadOp op, const BlockAccess &access,
-                                    const Fragment &fragment, unsigned vector) {
+                                    const Fragment &fragment, unsigned vector,
+                                    const Expr &pad) {
   auto each =
       [&](llvm::function_ref<void(const RegisterLoop &, std::string)> body) {
         forRegisters(fragment.registers, vector, [&](const RegisterLoop &loop) {
           body(loop, addressOf(access, loop.reg));
         });
       };
-  std::optional<Expr> isAmong = isAmongRows(op, access);
+  BlockAccess among = access;
+  std::optional<Expr> isAmong = isAmongRows(op, among);
   if (isAmong) {
     // Five of every eight are used.
     unsigned numWords = fragment.registers / vector * 8;
@@ -106,21 +143,34 @@ void KernelEmitter::emitShiftedLoad(tile::LoadOp op, const BlockAccess &access,
         return words;
       return words + " + r" + (vector == 16 ? " / 2" : "");
     };
+    auto count = [&](const RegisterLoop &loop) {
+      return countInside(among, loop.reg);
+    };
     out.open("if (" + isAmong->text + ")");
     out.line("unsigned " + words + "[" + Twine(numWords) + "];");
     // All vectors are on their way before the first is waited for.
     each([&](const RegisterLoop &loop, const std::string &address) {
-      Expr any =
-          binary(countInside(access, loop.reg), ">", intLiteral(0, CType::I32),
-                 Prec::Relational, CType::Bool);
+      Expr any = binary(count(loop), ">", intLiteral(0, CType::I32),
+                        Prec::Relational, CType::Bool);
       out.line("load_around(" + wordsAt(loop) + ", " + address + ", " +
                any.text + ");");
     });
     each([&](const RegisterLoop &loop, const std::string &address) {
       out.line("take_shifted(" + entryPointer(fragment, loop) + ", " +
-               wordsAt(loop) + ", " + address + ", " +
-               countInside(access, loop.reg).text + ");");
+               wordsAt(loop) + ", " + address + ");");
     });
+    if (std::optional<Expr> partial = isPartial(among)) {
+      bool isKnown = partial->text == "true";
+      if (!isKnown)
+        out.open("if (" + partial->text + ")", /*optional=*/true);
+      each([&](const RegisterLoop &loop, const std::string &) {
+        out.line("cut_behind<" + spelling(fragment.type) + ">(" +
+                 entryPointer(fragment, loop) + ", " + count(loop).text + ", " +
+                 pad.text + ");");
+      });
+      if (!isKnown)
+        out.close();
+    }
     out.reopen("else");
   }
   each([&](const RegisterLoop &loop, const std::string &address) {
@@ -145,13 +195,28 @@ unsigned KernelEmitter::lanesForShiftedStore(const BlockAccess &access) {
 
 void KernelEmitter::emitShiftedStore(const BlockAccess &access,
                                      const Fragment &fragment, unsigned lanes) {
-  forRegisters(fragment.registers, shiftedVector(access),
-               [&](const RegisterLoop &loop) {
-                 out.line("store_shifted<" + Twine(lanes) + ">(" +
-                          addressOf(access, loop.reg) + ", " +
-                          entryPointer(fragment, loop) + ", " +
-                          countInside(access, loop.reg).text + ");");
-               });
+  auto each = [&](const Twine &function, bool isCounted) {
+    forRegisters(fragment.registers, shiftedVector(access),
+                 [&](const RegisterLoop &loop) {
+                   out.line(function + "(" + addressOf(access, loop.reg) +
+                            ", " + entryPointer(fragment, loop) +
+                            (isCounted
+                                 ? ", " + countInside(access, loop.reg).text
+                                 : std::string()) +
+                            ");");
+                 });
+  };
+  std::optional<Expr> partial = isPartial(access);
+  constexpr unsigned lanesOfWarp = 32;
+  if (lanes < lanesOfWarp || (partial && partial->text == "true"))
+    return each("store_shifted<" + Twine(lanes) + ">", true);
+  if (!partial)
+    return each("store_run", false);
+  out.open("if (" + partial->text + ")");
+  each("store_shifted<" + Twine(lanes) + ">", true);
+  out.reopen("else");
+  each("store_run", false);
+  out.close();
 }
 
 } // namespace tilec::cuda

@@ -52,4 +52,38 @@ void KernelLowering::lowerElementwise(Operation *op) {
   b.replaceAllUsesWith(op->getResult(0), result);
 }
 
+void KernelLowering::lowerUnary(Operation *op,
+                                llvm::function_ref<Value(Value)> compute) {
+  Value operand = op->getOperand(0);
+  auto type = dyn_cast<RankedTensorType>(operand.getType());
+  if (!type) {
+    b.replaceAllUsesWith(op->getResult(0), compute(operand));
+    return;
+  }
+  Value result = elementwise(
+      operand, type.getShape(), type.getElementType(), [&](ValueRange lanes) {
+        return SmallVector<Value>{compute(lanes.front())};
+      });
+  b.replaceAllUsesWith(op->getResult(0), result);
+}
+
+void KernelLowering::lower(tile::GeluOp op) {
+  lowerUnary(op, [&](Value x) -> Value {
+    auto type = cast<FloatType>(x.getType());
+    auto number = [&](const APFloat &value) {
+      return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+    };
+    auto real = [&](double value) {
+      return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+    };
+    Value scaled = arith::MulFOp::create(b, loc, x, real(-M_SQRT1_2));
+    Value tail = math::ErfcOp::create(b, loc, scaled);
+    // -inf would give -inf * 0 = NaN.
+    Value finite = arith::MaximumFOp::create(
+        b, loc, x, number(APFloat::getLargest(type.getFloatSemantics(), true)));
+    Value factor = arith::MulFOp::create(b, loc, tail, real(0.5));
+    return arith::MulFOp::create(b, loc, finite, factor);
+  });
+}
+
 } // namespace tilec

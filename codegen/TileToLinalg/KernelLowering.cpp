@@ -277,11 +277,12 @@ LogicalResult KernelLowering::lowerOp(Operation *op) {
                 tile::AtomicAddOp, tile::GatherOp, tile::ScatterAddOp,
                 tile::IotaOp, tile::BroadcastOp, tile::SelectValidOp,
                 tile::DotOp, tile::ReduceOp, tile::ArgReduceOp, tile::ScanOp,
-                tile::RandomOp, tile::RoundTF32Op, tile::InBoundsOp,
-                tile::AssertOp, tile::PrintOp>([&](auto typed) {
-            lower(typed);
-            return true;
-          })
+                tile::RandomOp, tile::RoundTF32Op, tile::GeluOp,
+                tile::InBoundsOp, tile::AssertOp, tile::PrintOp>(
+              [&](auto typed) {
+                lower(typed);
+                return true;
+              })
           .Case<tensor::SplatOp, arith::ConstantOp>([&](auto typed) {
             if (isTensor)
               lower(typed);

@@ -126,6 +126,10 @@ private:
   void lower(mlir::tile::ScanOp op);
   void lower(mlir::tile::RandomOp op);
   void lower(mlir::tile::RoundTF32Op op);
+  void lower(mlir::tile::GeluOp op);
+  /// An op of one operand, as a function of its lanes.
+  void lowerUnary(mlir::Operation *op,
+                  llvm::function_ref<mlir::Value(mlir::Value)> compute);
   void lowerElementwise(mlir::Operation *op);
 
   // What reports (Debug.cpp).

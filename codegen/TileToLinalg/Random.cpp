@@ -87,16 +87,7 @@ Value KernelLowering::roundTF32(Value scalar) {
 }
 
 void KernelLowering::lower(tile::RoundTF32Op op) {
-  auto type = dyn_cast<RankedTensorType>(op.getType());
-  if (!type) {
-    b.replaceAllUsesWith(op.getResult(), roundTF32(op.getValue()));
-    return;
-  }
-  Value rounded = elementwise(
-      op.getValue(), type.getShape(), b.getF32Type(), [&](ValueRange lanes) {
-        return SmallVector<Value>{roundTF32(lanes.front())};
-      });
-  b.replaceAllUsesWith(op.getResult(), rounded);
+  lowerUnary(op, [&](Value lane) { return roundTF32(lane); });
 }
 
 } // namespace tilec

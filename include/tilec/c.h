@@ -294,6 +294,14 @@ TILEC_API tilec_error *tilec_kernel_launch(tilec_kernel *kernel,
                                            const tilec_arg *args,
                                            size_t num_args);
 
+/* Waits for the GPU of the stream, and tells what launches of the kernel have
+   found there since the last call: asserts that did not hold are an error of
+   kind TILEC_ERROR_REPORT, and printed values go to standard error. No other
+   thread may launch the kernel meanwhile. On the target cpu every launch tells
+   by itself, and this does nothing. */
+TILEC_API tilec_error *tilec_kernel_collect_reports(tilec_kernel *kernel,
+                                                    tilec_stream stream);
+
 /* Does everything but the launch: compiles, checks, loads. The tensors, which
    must stay where they are, decide the device. */
 TILEC_API tilec_error *tilec_kernel_prepare(tilec_kernel *kernel,

@@ -356,6 +356,13 @@ public:
         tilec_kernel_launch(handle.get(), stream, all.data(), all.size()));
   }
 
+  /// Waits for the GPU of the stream. An error of kind Report if asserts did
+  /// not hold in launches there since the last call; what they printed goes to
+  /// standard error. No other thread may launch the kernel meanwhile.
+  Error collectReports(tilec_stream stream) const {
+    return Error(tilec_kernel_collect_reports(handle.get(), stream));
+  }
+
   /// Everything but the launch, which can then be made again and again.
   template <typename... Ts>
   Expected<Prepared> prepare(const Ts &...args) const {

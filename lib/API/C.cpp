@@ -184,6 +184,11 @@ tilec_error *tilec_kernel_launch(tilec_kernel *kernel, tilec_stream stream,
       .release();
 }
 
+tilec_error *tilec_kernel_collect_reports(tilec_kernel *kernel,
+                                          tilec_stream stream) {
+  return kernel->kernel->collectReports(stream).release();
+}
+
 tilec_error *tilec_kernel_prepare(tilec_kernel *kernel, const tilec_arg *args,
                                   size_t num_args, tilec_prepared **prepared) {
   *prepared = nullptr;

@@ -8,7 +8,6 @@
 #include "lib/API/Kernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/xxhash.h"
 #include <chrono>
 
 using namespace tilec;
@@ -152,14 +151,8 @@ ErrorPtr Kernel::bind(llvm::ArrayRef<tilec_arg> args, Call &call) const {
 // Finding code
 //===----------------------------------------------------------------------===//
 
-size_t Kernel::KeyHash::operator()(const Key &key) const {
-  return llvm::xxh3_64bits(llvm::ArrayRef(
-      reinterpret_cast<const uint8_t *>(key.data()), key.size_in_bytes()));
-}
-
-Kernel::Key Kernel::keyOf(llvm::StringRef target,
-                          const Specialization &specialization,
-                          const GpuFacts &facts) const {
+Key Kernel::keyOf(llvm::StringRef target, const Specialization &specialization,
+                  const GpuFacts &facts) const {
   Key key;
   const GpuLimits *gpu = gpuLimitsOf(target);
   key.push_back(gpu ? gpu->capability : 0);

@@ -14,6 +14,7 @@
 #define TILEC_API_KERNEL_H
 
 #include "lib/API/Module.h"
+#include "lib/API/RepeatedLaunch.h"
 #include "lib/Runtime/GPU/Launcher.h"
 #include <shared_mutex>
 #include <unordered_map>
@@ -68,6 +69,8 @@ public:
   ErrorPtr launchCode(const Code &code, tilec_stream stream,
                       llvm::ArrayRef<tilec_arg> args) const;
 
+  ErrorPtr collectReports(tilec_stream stream) const;
+
   /// Names of dimensions and extents of a parameter, for tilec_parameter.
   struct Shape {
     std::string name;
@@ -94,12 +97,6 @@ private:
     std::unique_ptr<Program> program;
     BoundLaunch bound;
   };
-  /// What code is compiled for, as numbers: see keyOf.
-  using Key = llvm::SmallVector<int64_t, 32>;
-  struct KeyHash {
-    size_t operator()(const Key &key) const;
-  };
-
   ErrorPtr bind(llvm::ArrayRef<tilec_arg> args, Call &call) const;
   ErrorPtr checkStream(tilec_stream stream) const;
   ErrorPtr findStream(tilec_stream stream, Call &call,
@@ -109,6 +106,12 @@ private:
                      llvm::StringRef &target) const;
   /// Code for the arguments of a call, from the map or compiled.
   ErrorPtr find(Call &call, llvm::StringRef target, FoundCode &result) const;
+  ErrorPtr launchOnCpu(tilec_stream stream,
+                       llvm::ArrayRef<tilec_arg> args) const;
+  /// Launches once more what was launched with arguments of that pattern, if it
+  /// was and these are right; then `error` is how it went.
+  bool launchAgain(gpu::StreamRef where, const Key &pattern,
+                   llvm::ArrayRef<tilec_arg> args, ErrorPtr &error) const;
   /// Launches code on a stream of a GPU.
   ErrorPtr start(const Code &code, gpu::StreamRef where, Call &call) const;
   ErrorPtr find(Call &call, llvm::StringRef target,
@@ -118,6 +121,7 @@ private:
                                       const Specialization &specialization,
                                       const GpuFacts &facts,
                                       bool &isFromDisk) const;
+  /// What code is compiled for.
   Key keyOf(llvm::StringRef target, const Specialization &specialization,
             const GpuFacts &facts) const;
   std::string describe(llvm::StringRef target,
@@ -134,6 +138,7 @@ private:
 
   mutable std::shared_mutex mutex;
   mutable std::unordered_map<Key, std::shared_ptr<const Code>, KeyHash> codes;
+  mutable RepeatedLaunches repeated;
 };
 
 } // namespace tilec::api

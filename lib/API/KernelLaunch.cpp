@@ -1,6 +1,7 @@
 //===- KernelLaunch.cpp - Launches on streams and on the host ---*- C++ -*-===//
 
 #include "lib/API/Kernel.h"
+#include "lib/Compiler/DiagnosticBridge.h"
 #include "lib/Runtime/GPU/Driver.h"
 
 using namespace tilec;
@@ -29,6 +30,21 @@ ErrorPtr Kernel::findStream(tilec_stream stream, Call &call,
     return call.fail(*this, found.takeError());
   result = *found;
   return nullptr;
+}
+
+static std::optional<gpu::StreamRef> streamIfAny(tilec_stream stream) {
+  llvm::Expected<gpu::Driver &> driver = gpu::Driver::get();
+  if (!driver) {
+    llvm::consumeError(driver.takeError());
+    return std::nullopt;
+  }
+  llvm::Expected<gpu::StreamRef> found =
+      driver->streamOf(static_cast<gpu::cuda::StreamHandle>(stream));
+  if (!found) {
+    llvm::consumeError(found.takeError());
+    return std::nullopt;
+  }
+  return *found;
 }
 
 /// The device that the tensors are on or, if they leave that open, the current
@@ -76,15 +92,19 @@ ErrorPtr Kernel::targetFor(const gpu::Device &device, Call &call,
 //===----------------------------------------------------------------------===//
 
 /// Reports that become errors have their place already.
+static ErrorPtr errorOfReports(const Program &program) {
+  for (const auto &diagnostic : program.diags.all())
+    if (diagnostic->kind.empty())
+      diagnostic->of("report");
+  return errorOf(program.diags);
+}
+
 static ErrorPtr runOnCpu(const Code &code, const typed::Kernel &kernel,
                          const BoundLaunch &bound, unsigned threads,
                          Program &program) {
   if (code.cpu->run(program, kernel, bound, threads))
     return nullptr;
-  for (const auto &diagnostic : program.diags.all())
-    if (diagnostic->kind.empty())
-      diagnostic->of("report");
-  return errorOf(program.diags);
+  return errorOfReports(program);
 }
 
 ErrorPtr Kernel::start(const Code &code, gpu::StreamRef where,
@@ -110,29 +130,92 @@ ErrorPtr Kernel::launchCode(const Code &code, tilec_stream stream,
   return start(code, where, call);
 }
 
-ErrorPtr Kernel::launch(tilec_stream stream,
-                        llvm::ArrayRef<tilec_arg> args) const {
+ErrorPtr Kernel::launchOnCpu(tilec_stream stream,
+                             llvm::ArrayRef<tilec_arg> args) const {
   Call call(*this);
   if (ErrorPtr error = bind(args, call))
     return error;
+  if (ErrorPtr error = checkStream(stream))
+    return error;
   FoundCode found;
-  if (module->isCpu()) {
-    if (ErrorPtr error = checkStream(stream))
-      return error;
-    if (ErrorPtr error = find(call, "cpu", found))
-      return error;
-    return runOnCpu(*found.code, *typedKernel, call.bound, module->threads,
-                    *call.program);
+  if (ErrorPtr error = find(call, "cpu", found))
+    return error;
+  return runOnCpu(*found.code, *typedKernel, call.bound, module->threads,
+                  *call.program);
+}
+
+bool Kernel::launchAgain(gpu::StreamRef where, const Key &pattern,
+                         llvm::ArrayRef<tilec_arg> args,
+                         ErrorPtr &error) const {
+  std::shared_ptr<const RepeatedLaunch> known = repeated.find(pattern);
+  if (!known || !known->accepts(args))
+    return false;
+  if (llvm::Error failed = known->run(where, args)) {
+    Call call(*this);
+    error = call.fail(*this, std::move(failed));
   }
+  return true;
+}
+
+ErrorPtr Kernel::launch(tilec_stream stream,
+                        llvm::ArrayRef<tilec_arg> args) const {
+  if (module->isCpu())
+    return launchOnCpu(stream, args);
+  std::optional<Key> pattern;
+  if (std::optional<gpu::StreamRef> where = streamIfAny(stream)) {
+    pattern = patternOf(*where->device, args);
+    ErrorPtr error;
+    if (pattern && launchAgain(*where, *pattern, args, error))
+      return error;
+  }
+  Call call(*this);
+  if (ErrorPtr error = bind(args, call))
+    return error;
   gpu::StreamRef where;
   if (ErrorPtr error = findStream(stream, call, where))
     return error;
   llvm::StringRef target;
   if (ErrorPtr error = targetFor(*where.device, call, target))
     return error;
+  FoundCode found;
   if (ErrorPtr error = find(call, target, found))
     return error;
-  return start(*found.code, where, call);
+  const Code &code = *found.code;
+  if (llvm::Error error = bindGrid(*typedKernel, code.gpu.image, call.bound))
+    return call.fail(*this, std::move(error));
+  llvm::Expected<gpu::PreparedLaunch> prepared =
+      code.launcher->prepare(*where.device, call.bound);
+  if (!prepared)
+    return call.fail(*this, prepared.takeError());
+  if (llvm::Error error = prepared->run(where))
+    return call.fail(*this, std::move(error));
+  if (pattern)
+    repeated.add(std::move(*pattern),
+                 std::make_shared<RepeatedLaunch>(std::move(found.code),
+                                                  std::move(*prepared),
+                                                  *typedKernel, call.bound));
+  return nullptr;
+}
+
+ErrorPtr Kernel::collectReports(tilec_stream stream) const {
+  if (module->isCpu())
+    return checkStream(stream);
+  Call call(*this);
+  gpu::StreamRef where;
+  if (ErrorPtr error = findStream(stream, call, where))
+    return error;
+  std::vector<std::shared_ptr<const Code>> all;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex);
+    for (const auto &entry : codes)
+      all.push_back(entry.second);
+  }
+  ReportSink sink;
+  for (const std::shared_ptr<const Code> &code : all)
+    if (llvm::Error error = code->launcher->collectReports(*where.device, sink))
+      return call.fail(*this, std::move(error));
+  return reportFailures(*call.program, sink) ? errorOfReports(*call.program)
+                                             : nullptr;
 }
 
 ErrorPtr Kernel::compile(llvm::ArrayRef<tilec_arg> args,

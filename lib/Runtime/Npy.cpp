@@ -373,11 +373,29 @@ static llvm::Error cannotWrite(llvm::StringRef target, int error) {
       target, "cannot write the file: " + llvm::sys::StrError(error), help);
 }
 
-llvm::Error tilec::writeNpy(llvm::StringRef target, const TensorView &view,
-                            const NpyWriteOptions &options) {
+struct PendingNpy::File {
+  File(fs::TempFile temporary, llvm::StringRef target)
+      : temporary(std::move(temporary)), target(target) {}
+  ~File() {
+    if (!isPlaced)
+      llvm::consumeError(temporary.discard());
+  }
+
+  fs::TempFile temporary;
+  bool isPlaced = false;
+  std::string target, resolved, directory;
+  bool sync = true;
+};
+
+PendingNpy::PendingNpy(PendingNpy &&other) = default;
+PendingNpy::~PendingNpy() = default;
+
+llvm::Expected<PendingNpy> PendingNpy::write(llvm::StringRef target,
+                                             const TensorView &view,
+                                             const NpyWriteOptions &options) {
   assert(options.majorVersion >= 1 && options.majorVersion <= 3);
   if (llvm::Error error = verify(view, path::filename(target)))
-    return error;
+    return std::move(error);
   if (view.rank() > npyMaxRank)
     return fileError(target,
                      "expected at most " + llvm::Twine(npyMaxRank) +
@@ -390,7 +408,7 @@ llvm::Error tilec::writeNpy(llvm::StringRef target, const TensorView &view,
     resolved = target;
   std::optional<fs::perms> permissions;
   if (llvm::Error error = checkTarget(target, permissions))
-    return error;
+    return std::move(error);
 
   llvm::SmallString<256> directory = path::parent_path(resolved);
   if (directory.empty())
@@ -401,11 +419,18 @@ llvm::Error tilec::writeNpy(llvm::StringRef target, const TensorView &view,
   if (!temporary)
     return cannotCreate(target, directory,
                         llvm::errorToErrorCode(temporary.takeError()));
-  llvm::scope_exit discard([&] { llvm::consumeError(temporary->discard()); });
+  PendingNpy pending;
+  pending.file = std::make_unique<File>(std::move(*temporary), target);
+  File &file = *pending.file;
+  file.resolved = resolved.str();
+  file.directory = directory.str();
+  file.sync = options.sync;
 
-  if (permissions && fs::setPermissions(temporary->FD, *permissions))
-    permissions.reset(); // a file system without permissions; nothing lost
-  FileWriter writer(temporary->FD);
+  int descriptor = file.temporary.FD;
+  // A file system without permissions loses nothing.
+  if (permissions)
+    (void)fs::setPermissions(descriptor, *permissions);
+  FileWriter writer(descriptor);
   std::string header =
       makeNpyHeader(view.dtype, view.shape, options.fortranOrder,
                     options.bigEndian, options.majorVersion);
@@ -413,20 +438,31 @@ llvm::Error tilec::writeNpy(llvm::StringRef target, const TensorView &view,
   writeElements(writer, view, options);
   if (int error = writer.finish(options.sync))
     return cannotWrite(target, error);
-  if (std::error_code error = fs::rename(temporary->TmpName, resolved))
-    return cannotCreate(target, directory, error);
-  discard.release();
+  return pending;
+}
+
+llvm::Error PendingNpy::place() {
+  if (std::error_code error =
+          fs::rename(file->temporary.TmpName, file->resolved))
+    return cannotCreate(file->target, file->directory, error);
+  file->isPlaced = true;
   // The rename has taken the name away; what is kept is the descriptor's end.
-  llvm::consumeError(temporary->keep());
-  if (!options.sync)
+  llvm::consumeError(file->temporary.keep());
+  if (!file->sync)
     return llvm::Error::success();
 
   // So that the new name too survives a crash. Not every file system can.
   int directoryDescriptor =
-      ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      ::open(file->directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directoryDescriptor >= 0) {
     (void)::fsync(directoryDescriptor);
     ::close(directoryDescriptor);
   }
   return llvm::Error::success();
+}
+
+llvm::Error tilec::writeNpy(llvm::StringRef path, const TensorView &view,
+                            const NpyWriteOptions &options) {
+  llvm::Expected<PendingNpy> pending = PendingNpy::write(path, view, options);
+  return pending ? pending->place() : pending.takeError();
 }

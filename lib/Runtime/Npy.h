@@ -31,6 +31,7 @@
 
 #include "lib/Runtime/Array.h"
 #include "lib/Runtime/NpyHeader.h"
+#include <memory>
 
 namespace tilec {
 
@@ -62,7 +63,26 @@ llvm::Expected<NpyHeader> readNpyHeader(llvm::StringRef path,
 llvm::Expected<Array> readNpy(llvm::StringRef path,
                               const NpyReadOptions &options = {});
 
-/// Writes the elements of a view, whatever its strides.
+/// A file that is complete, but not yet in its place: for several that are to
+/// be written all or not at all. Without place() nothing is left of it.
+class PendingNpy {
+public:
+  /// Writes the elements of a view, whatever its strides.
+  static llvm::Expected<PendingNpy> write(llvm::StringRef path,
+                                          const TensorView &view,
+                                          const NpyWriteOptions &options = {});
+  PendingNpy(PendingNpy &&other);
+  ~PendingNpy();
+
+  llvm::Error place();
+
+private:
+  PendingNpy() = default;
+  struct File;
+  std::unique_ptr<File> file; // Until it is in its place.
+};
+
+/// Writes the elements of a view into a file.
 llvm::Error writeNpy(llvm::StringRef path, const TensorView &view,
                      const NpyWriteOptions &options = {});
 

@@ -118,8 +118,35 @@ TEST_CASE("bias_gelu and silu_mul: sizes, types and layouts", "[elementwise]") {
     for (int64_t N : {0, 1, 77})
       biasGelu("bias_gelu_untiled", "f32", M, N, row, row, row);
   biasGelu("bias_gelu_untiled", "bf16", 77, 1000, row, row, row);
+  // Rows that begin at any byte: whole tiles, parts of them, the first and the
+  // last row.
+  for (int64_t N : {511, 513, 1025, 1534, 2051}) {
+    biasGelu("bias_gelu", "bf16", 11, N, row, row, row);
+    biasGelu("bias_gelu", "f8e5m2", 11, N, row, row, row);
+  }
   biasGelu("bias_gelu_untiled", "f32", 77, 131, Layout::Transposed,
            Layout::Gaps3, Layout::Reversed);
+}
+
+TEST_CASE("gelu: how exact", "[elementwise]") {
+  constexpr int64_t N = 100000;
+  Launch launch("pointwise.tile", "gelu_alone");
+  Tensor &X = launch.in("X", {N});
+  // From -16 to 16, and half of them near 0.
+  X.setAll([](Index i) {
+    double x = double(i[0]) * 2 / N - 1;
+    return i[0] % 2 ? 16 * x : x * x * x;
+  });
+  Tensor &Y = launch.out("Y", {N});
+  launch.run();
+  double worst = 0;
+  for (int64_t i = 0; i < N; ++i) {
+    double x = X(i), expected = x * 0.5 * std::erfc(-x / M_SQRT2);
+    double error = std::fabs(Y.result(i) - expected);
+    worst = std::max(worst,
+                     x > -0.5 && x != 0 ? error / std::fabs(expected) : error);
+  }
+  CHECK(worst < 5e-7);
 }
 
 /// Values that functions are special at, and a spread of ordinary ones.

@@ -170,20 +170,28 @@ bool Runner::compare(const BoundLaunch &bound, llvm::ArrayRef<Array> before) {
 }
 
 bool Runner::writeOutputs() {
+  auto fail = [&](llvm::StringRef name, llvm::Error error) {
+    reportError(program, {}, "output '" + name + "'", std::move(error));
+    return false;
+  };
   llvm::StringMap<std::string> paths;
   for (const auto &[name, path] : options.outs)
     paths[name] = path;
+  // All are complete before the first takes its place.
+  std::vector<std::pair<llvm::StringRef, PendingNpy>> files;
   for (const typed::Param *param : kernel->params) {
     auto found = paths.find(param->name);
     if (found == paths.end())
       continue;
-    if (llvm::Error failed =
-            writeNpy(found->second, arguments->arrayOf(*param))) {
-      reportError(program, {}, "output '" + param->name + "'",
-                  std::move(failed));
-      return false;
-    }
+    llvm::Expected<PendingNpy> file =
+        PendingNpy::write(found->second, arguments->arrayOf(*param));
+    if (!file)
+      return fail(param->name, file.takeError());
+    files.emplace_back(param->name, std::move(*file));
   }
+  for (auto &[name, file] : files)
+    if (llvm::Error failed = file.place())
+      return fail(name, std::move(failed));
   return true;
 }
 

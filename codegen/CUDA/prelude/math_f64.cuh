@@ -93,3 +93,9 @@ DEVICE double cos_f64(double x) {
   double y = reduce_angle_f64(x, quadrant);
   return sin_reduced_f64(y, quadrant + 1);
 }
+
+// The product of -inf and 0 would be NaN.
+DEVICE double gelu_f64(double x) {
+  double finite = maximum(x, -1.7976931348623157e+308);
+  return finite * (0.5 * erfc(x * -0.70710678118654752));
+}

@@ -186,6 +186,25 @@ def Tile_RoundTF32Op : Tile_Op<"round_tf32", [
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
+def Tile_GeluOp : Tile_Op<"gelu", [
+    Pure, AllTypesMatch<["value", "result"]>, Elementwise, Scalarizable,
+    Vectorizable, Tensorizable]> {
+  let summary = "x times the normal distribution function of x";
+  let description = [{
+    `x * (1 + erf(x / sqrt(2))) / 2`, in a form that does not cancel for
+    negative `x`; of -inf it is 0 and not NaN. One op, since targets have
+    cheaper forms for it than for its parts.
+
+    **Example.** `%y = tile.gelu %x : tensor<64xf32>`
+
+    **Errors.** Elements other than f32 and f64 (by type).
+  }];
+  let arguments = (ins AnyTypeOf<[F32, F64, RankedTensorOf<[F32, F64]>]>:$value);
+  let results = (outs AnyTypeOf<[F32, F64, RankedTensorOf<[F32, F64]>]>:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let hasFolder = 1;
+}
+
 def Tile_AttentionOp : Tile_Op<"attention", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "softmax attention of a tile of query rows over whole keys";

@@ -8,10 +8,14 @@
 
 #include "dialects/Tile/IR/Tile.h"
 
+#include "mlir/Dialect/CommonFolders.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include <cmath>
+#include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace mlir::tile;
@@ -165,6 +169,24 @@ OpFoldResult SelectValidOp::fold(FoldAdaptor adaptor) {
     return getResult();
   }
   return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+OpFoldResult GeluOp::fold(FoldAdaptor adaptor) {
+  return constFoldUnaryOp<FloatAttr, APFloat, void>(
+      adaptor.getOperands(), [](const APFloat &number) {
+        double x = number.convertToDouble();
+        double y = std::max(x, std::numeric_limits<double>::lowest()) *
+                   (0.5 * std::erfc(x * -std::numbers::sqrt2 / 2));
+        APFloat result(number.isNaN() ? x : y);
+        bool losesInfo = false;
+        result.convert(number.getSemantics(), APFloat::rmNearestTiesToEven,
+                       &losesInfo);
+        return result;
+      });
 }
 
 //===----------------------------------------------------------------------===//

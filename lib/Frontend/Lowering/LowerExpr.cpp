@@ -8,8 +8,8 @@
 //
 //   sigmoid(x) = 1 / (1 + exp(-x))    exp overflows to infinity where the
 //                                     result is 0 anyway
-//   silu(x)    = x * sigmoid(x)       -inf would give -inf * 0 = NaN: the
-//   gelu(x)    = x * erfc(-x/√2)/2    factor x is kept finite below
+//   silu(x)    = x * sigmoid(x)       x kept finite below, as -inf would give
+//                                     -inf * 0 = NaN
 //   relu(x)    = max(x, 0)            the max that keeps NaN
 //
 //===----------------------------------------------------------------------===//
@@ -310,13 +310,6 @@ TileValue KernelLowering::lowerMath(const typed::Math *math) {
   auto number = [&](double value) {
     return constantFloat(axes, element, value);
   };
-  // x, but not below the least finite number, so that its product with 0 is 0.
-  auto finiteBelow = [&] {
-    auto least = APFloat::getLargest(
-        cast<FloatType>(element).getFloatSemantics(), /*Negative=*/true);
-    return emit<arith::MaximumFOp>(
-        x, constant(axes, b.getFloatAttr(element, least)));
-  };
   auto lower = [&]() -> Value {
     switch (math->fn) {
     case typed::MathFn::Exp:
@@ -341,14 +334,15 @@ TileValue KernelLowering::lowerMath(const typed::Math *math) {
       return sigmoid(operand);
     case typed::MathFn::Erf:
       return emit<math::ErfOp>(x);
-    case typed::MathFn::Gelu: {
-      Value scaled = emit<arith::MulFOp>(x, number(-0.70710678118654752440));
-      Value factor =
-          emit<arith::MulFOp>(emit<math::ErfcOp>(scaled), number(0.5));
-      return emit<arith::MulFOp>(finiteBelow(), factor);
+    case typed::MathFn::Gelu:
+      return emit<tile::GeluOp>(x);
+    case typed::MathFn::Silu: {
+      auto least = APFloat::getLargest(
+          cast<FloatType>(element).getFloatSemantics(), /*Negative=*/true);
+      Value finite = emit<arith::MaximumFOp>(
+          x, constant(axes, b.getFloatAttr(element, least)));
+      return emit<arith::MulFOp>(finite, sigmoid(operand));
     }
-    case typed::MathFn::Silu:
-      return emit<arith::MulFOp>(finiteBelow(), sigmoid(operand));
     case typed::MathFn::Relu:
       return emit<arith::MaximumFOp>(x, number(0));
     case typed::MathFn::Floor:

@@ -33,7 +33,30 @@ static llvm::Error launchKernel(const LoadedKernel &kernel,
                                        "launch the kernel '" + name + "'");
 }
 
+/// Of the parameters of a kernel together: what the driver allows.
+static constexpr unsigned mostParamBytes = 4096;
+
 llvm::Error PreparedLaunch::run(StreamRef stream) const {
+  return run(stream, params.data());
+}
+
+llvm::Error PreparedLaunch::run(
+    StreamRef stream,
+    llvm::function_ref<const void *(unsigned arg)> address) const {
+  alignas(8) char moved[mostParamBytes];
+  std::memcpy(moved, storage.data(), storage.size());
+  for (const Pointer &pointer : pointers) {
+    const void *at = address(pointer.arg);
+    std::memcpy(moved + pointer.offset, &at, sizeof(at));
+  }
+  llvm::SmallVector<void *, 64> movedParams;
+  for (void *param : params)
+    movedParams.push_back(moved +
+                          (static_cast<char *>(param) - storage.data()));
+  return run(stream, movedParams.data());
+}
+
+llvm::Error PreparedLaunch::run(StreamRef stream, void *const *params) const {
   if (config.gridX == 0)
     return llvm::Error::success();
   if (stream.device != kernel->device)
@@ -45,7 +68,7 @@ llvm::Error PreparedLaunch::run(StreamRef stream) const {
                     "pass a stream of the same GPU");
   cuda::LaunchConfig withStream = config;
   withStream.stream = stream.handle;
-  return launchKernel(*kernel, withStream, params.data(), name);
+  return launchKernel(*kernel, withStream, params, name);
 }
 
 Launcher::Launcher(KernelImage image, std::string code)
@@ -135,6 +158,12 @@ llvm::Expected<Launcher::Slot &> Launcher::slotOf(Device &device) {
   return slot;
 }
 
+const LoadedKernel *Launcher::loadedIn(const Device &device) const {
+  return device.ordinal() < maxDevices
+             ? slots[device.ordinal()].ready.load(std::memory_order_acquire)
+             : nullptr;
+}
+
 llvm::Error Launcher::load(Device &device) {
   return slotOf(device).takeError();
 }
@@ -164,10 +193,10 @@ llvm::Error Launcher::collectReports(Device &device, ReportSink &sink) {
     return error;
   if (kernelImage.sites.empty())
     return llvm::Error::success();
-  llvm::Expected<Slot &> slot = slotOf(device);
-  if (!slot)
-    return slot.takeError();
-  const LoadedKernel &kernel = *slot->ready.load(std::memory_order_acquire);
+  const LoadedKernel *loaded = loadedIn(device);
+  if (!loaded)
+    return llvm::Error::success(); // It was never launched there.
+  const LoadedKernel &kernel = *loaded;
   ReportLog log(kernelImage.sites);
   auto read = [&](std::vector<int64_t> &words) -> llvm::Error {
     if (llvm::Error error =
@@ -418,7 +447,7 @@ llvm::Expected<const LoadedKernel *> Launcher::start(Device &device,
 
 llvm::Error Launcher::launch(StreamRef stream, const BoundLaunch &bound) {
   // On the stack, as this is the path that should cost nothing.
-  alignas(8) char storage[4096];
+  alignas(8) char storage[mostParamBytes];
   cuda::LaunchConfig config;
   llvm::Expected<const LoadedKernel *> kernel =
       start(*stream.device, bound, config, storage);
@@ -445,5 +474,8 @@ llvm::Expected<PreparedLaunch> Launcher::prepare(Device &device,
   prepared.name = kernelImage.name;
   for (unsigned offset : offsets)
     prepared.params.push_back(prepared.storage.data() + offset);
+  for (auto [param, offset] : llvm::zip_equal(kernelImage.params, offsets))
+    if (param.kind == KernelParam::Kind::Pointer)
+      prepared.pointers.push_back({offset, param.arg});
   return prepared;
 }

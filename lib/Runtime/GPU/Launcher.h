@@ -28,6 +28,7 @@
 #include "lib/Launch/Launch.h"
 #include "lib/Runtime/GPU/Device.h"
 #include "lib/Runtime/GPU/KernelImage.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <array>
 #include <atomic>
 #include <memory>
@@ -52,6 +53,10 @@ class PreparedLaunch {
 public:
   /// Puts the kernel on a stream of the device it was prepared for.
   llvm::Error run(StreamRef stream) const;
+  /// The same with tensors that lie elsewhere, on the same GPU and aligned as
+  /// those before: `address` has them by argument.
+  llvm::Error run(StreamRef stream,
+                  llvm::function_ref<const void *(unsigned arg)> address) const;
 
   /// The number of programs; 0 means that run() does nothing.
   int64_t numPrograms() const { return config.gridX; }
@@ -60,12 +65,19 @@ public:
 private:
   friend class Launcher;
   PreparedLaunch() = default;
+  llvm::Error run(StreamRef stream, void *const *params) const;
 
+  /// Where in the storage the address of a tensor is.
+  struct Pointer {
+    unsigned offset;
+    unsigned arg;
+  };
   std::shared_ptr<const LoadedKernel> kernel;
   cuda::LaunchConfig config = {};
   // A vector keeps its elements where they are when it is moved.
   std::vector<char> storage;
   std::vector<void *> params;
+  std::vector<Pointer> pointers;
   std::string name;
 };
 
@@ -112,6 +124,8 @@ private:
   };
 
   llvm::Expected<Slot &> slotOf(Device &device);
+  /// Null if it has not been loaded there.
+  const LoadedKernel *loadedIn(const Device &device) const;
   llvm::Error loadInto(Slot &slot, Device &device) const;
   llvm::Error checkDevice(const Device &device) const;
   llvm::Error checkArguments(const Device &device,

@@ -12,7 +12,7 @@
 // CHECK:        float t[8];
 // CHECK-NEXT: #pragma unroll
 // CHECK-NEXT:   for (int r = 0; r < 8; ++r) {
-// CHECK-NEXT:     const float t1 = erfc_f32(erf_f32(tanhf(rsqrt_f32(sqrt_f32(log2f(logf(exp2_f32(exp_f32(x[r])))))))));
+// CHECK-NEXT:     const float t1 = gelu_f32(erf_f32(tanhf(rsqrt_f32(sqrt_f32(log2f(logf(exp2_f32(exp_f32(x[r])))))))));
 // CHECK-NEXT:     const float t2 = maximum(fmaf(fabsf(rintf(ceilf(floorf(powf(cos_f32(sin_f32(t1)), a))))), x[r],
 // CHECK-NEXT:         a), x[r]);
 // CHECK-NEXT:     t[r] = round_tf32(-reciprocal(divide(fminf(fmaxf(minimum(t2, a), x[r]), a), x[r])));
@@ -37,8 +37,8 @@ tile.kernel @floats(%X: !tile.view<256xf32> {tile.name = "X", tile.unit_stride =
     %5 = math.rsqrt %4 : tensor<256xf32, #v>
     %6 = math.tanh %5 : tensor<256xf32, #v>
     %7 = math.erf %6 : tensor<256xf32, #v>
-    %erfc = math.erfc %7 : tensor<256xf32, #v>
-    %8 = math.sin %erfc : tensor<256xf32, #v>
+    %gelu = tile.gelu %7 : tensor<256xf32, #v>
+    %8 = math.sin %gelu : tensor<256xf32, #v>
     %9 = math.cos %8 : tensor<256xf32, #v>
     %10 = math.powf %9, %as : tensor<256xf32, #v>
     %11 = math.floor %10 : tensor<256xf32, #v>

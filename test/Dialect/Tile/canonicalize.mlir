@@ -323,6 +323,27 @@ tile.kernel @select_valid(%A: !tile.view<?x8xf32> {tile.name = "A"}) {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @gelu
+tile.kernel @gelu(%x: f32) {
+  // CHECK-DAG: %[[ONE:.*]] = arith.constant 0.841344{{[0-9]*}} : f32
+  // CHECK-DAG: %[[LOW:.*]] = arith.constant {{-?}}0.000000e+00 : f64
+  // CHECK-DAG: %[[NAN:.*]] = arith.constant 0x7FC00000 : f32
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<4xf32>
+  %one = arith.constant 1.0 : f32
+  %0 = tile.gelu %one : f32
+  %low = arith.constant 0xFFF0000000000000 : f64
+  %1 = tile.gelu %low : f64
+  %nan = arith.constant 0x7FC00000 : f32
+  %2 = tile.gelu %nan : f32
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %3 = tile.gelu %zero : tensor<4xf32>
+  // CHECK: %[[X:.*]] = tile.gelu %{{.*}} : f32
+  %4 = tile.gelu %x : f32
+  // CHECK: tile.print "gelu", %[[ONE]], %[[LOW]], %[[NAN]], %[[ZERO]], %[[X]]
+  tile.print "gelu", %0, %1, %2, %3, %4 : f32, f64, f32, tensor<4xf32>, f32
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @reduce
 tile.kernel @reduce() {
   // CHECK-DAG: %[[FALSE:.*]] = arith.constant dense<false> : tensor<i1>

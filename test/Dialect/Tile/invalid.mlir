@@ -757,6 +757,14 @@ tile.kernel @k(%s: f64) {
 
 // -----
 
+tile.kernel @k(%s: f16) {
+  // expected-error@+1 {{'tile.gelu' op operand #0 must be 32-bit float or 64-bit float or ranked tensor of 32-bit float or 64-bit float values, but got 'f16'}}
+  %y = tile.gelu %s : f16
+  tile.return
+}
+
+// -----
+
 tile.kernel @k(%g: i64) {
   %c2 = arith.constant 2 : index
   %x = arith.constant dense<0> : tensor<4x8xi64>

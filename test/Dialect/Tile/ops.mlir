@@ -121,6 +121,10 @@ tile.kernel @compute(%a: !tile.view<4x8xf32>, %seed: i64, %v: i64) {
   %10 = tile.round_tf32 %x : tensor<4x8xf32>
   // CHECK: tile.round_tf32 %{{.*}} : f32
   %11 = tile.round_tf32 %9 : f32
+  // CHECK: tile.gelu %{{.*}} : tensor<4x8xf32>
+  %12 = tile.gelu %x : tensor<4x8xf32>
+  // CHECK: tile.gelu %{{.*}} : f32
+  %13 = tile.gelu %9 : f32
   tile.return
 }
 

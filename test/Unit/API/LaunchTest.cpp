@@ -141,6 +141,168 @@ TEST_CASE("what the code tells of itself") {
 }
 
 //===----------------------------------------------------------------------===//
+// Launches like earlier ones
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("a launch that differs in addresses only") {
+  FakeMachine machine;
+  Kernel kernel = take(compileText(scale, machine.options()).kernel());
+  tilec_stream stream = machine.stream(0);
+  for (int i = 0; i < 4; ++i) {
+    TensorView x = machine.tensor(DType::F32, {40, 64});
+    TensorView y = machine.tensor(DType::F32, {40, 64});
+    succeed(kernel.launch(i % 2 ? stream : nullptr, x, 0.5, y));
+    REQUIRE(machine.launches() == size_t(i + 1));
+    const FakeLaunch &launch = machine.lastLaunch();
+    CHECK(launch.config.gridX == 3);
+    CHECK(launch.config.stream == (i % 2 ? stream : nullptr));
+    CHECK(passes(launch, x.data));
+    CHECK(passes(launch, y.data));
+    CHECK(valueOf<float>(launch.params.back()) == 0.5f);
+  }
+  CHECK(machine.compiles() == 1);
+}
+
+TEST_CASE("a launch that differs in anything else") {
+  FakeMachine machine;
+  Kernel kernel = take(compileText(scale, machine.options()).kernel());
+  TensorView x = machine.tensor(DType::F32, {40, 64});
+  TensorView y = machine.tensor(DType::F32, {40, 64});
+  auto grid = [&] { return machine.lastLaunch().config.gridX; };
+  succeed(kernel.launch(nullptr, x, 1, y));
+  succeed(kernel.launch(nullptr, x, 2, y));
+  CHECK(valueOf<float>(machine.lastLaunch().params.back()) == 2.0f);
+  succeed(kernel.launch(nullptr, x, 2.5, y));
+  CHECK(valueOf<float>(machine.lastLaunch().params.back()) == 2.5f);
+  // 2 as an integer and the real number of the same bits are two things.
+  succeed(kernel.launch(nullptr, x, 1e-323, y));
+  CHECK(valueOf<float>(machine.lastLaunch().params.back()) == 0.0f);
+
+  TensorView fewer = x, fewerY = y;
+  fewer.shape = fewerY.shape = {16, 64};
+  succeed(kernel.launch(nullptr, fewer, 1, fewerY));
+  CHECK(grid() == 1);
+  succeed(kernel.launch(nullptr, x, 1, y));
+  CHECK(grid() == 3);
+
+  // Strides: given or not, and others.
+  TensorView padded = machine.tensor(DType::F32, {40, 80});
+  padded.shape = {40, 64};
+  padded.strides = {80, 1};
+  size_t before = machine.launches();
+  succeed(kernel.launch(nullptr, padded, 1, y));
+  CHECK(machine.launches() == before + 1);
+  padded.strides = {64, 1};
+  succeed(kernel.launch(nullptr, padded, 1, y));
+  CHECK(machine.launches() == before + 2);
+}
+
+TEST_CASE("what is wrong with addresses alone") {
+  FakeMachine machine;
+  Kernel kernel = take(compileText(scale, machine.options()).kernel());
+  TensorView x = machine.tensor(DType::F32, {40, 64});
+  TensorView y = machine.tensor(DType::F32, {40, 64});
+  auto launch = [&](const void *from, const void *to) {
+    return kernel.launch(
+        nullptr, TensorView(const_cast<void *>(from), DType::F32, {40, 64}), 1,
+        TensorView(const_cast<void *>(to), DType::F32, {40, 64}));
+  };
+  succeed(launch(x.data, y.data));
+  size_t before = machine.launches();
+  CHECK_THAT(failure(launch(x.data, x.data), TILEC_ERROR_OVERLAP),
+             Contains("share memory"));
+  // The last row of one is the first of the other; the next one is apart.
+  char *memory = static_cast<char *>(machine.memory(80 * 64 * 4));
+  CHECK_THAT(failure(launch(memory + 39 * 64 * 4, memory), TILEC_ERROR_OVERLAP),
+             Contains("share memory"));
+  alignas(256) static float onHost[40 * 64];
+  CHECK_THAT(failure(launch(onHost, y.data), TILEC_ERROR_HOST_MEMORY),
+             Contains("argument 'X'"));
+  CHECK_THAT(failure(launch(x.data, machine.memory(40 * 64 * 4, 1)),
+                     TILEC_ERROR_WRONG_DEVICE),
+             Contains("argument 'Y'"));
+  CHECK_THAT(failure(launch(nullptr, y.data), TILEC_ERROR_ARGUMENT_VALUE),
+             Contains("X"));
+  CHECK(machine.launches() == before);
+  succeed(launch(memory + 40 * 64 * 4, memory));
+  CHECK(machine.launches() == before + 1);
+  // Less aligned: other code, also the second time.
+  for (int i = 0; i < 2; ++i) {
+    char *odd = static_cast<char *>(machine.memory(40 * 64 * 4 + 4)) + 4;
+    succeed(launch(odd, y.data));
+    CHECK(machine.compiles() == 2);
+    CHECK(passes(machine.lastLaunch(), odd));
+  }
+}
+
+TEST_CASE("launches of very many kinds") {
+  FakeMachine machine;
+  Kernel kernel = take(compileText(scale, machine.options()).kernel());
+  TensorView x = machine.tensor(DType::F32, {600, 64});
+  TensorView y = machine.tensor(DType::F32, {600, 64});
+  for (int round = 0; round < 2; ++round)
+    for (int64_t m = 1; m <= 600; m += 2) {
+      x.shape[0] = y.shape[0] = m;
+      succeed(kernel.launch(nullptr, x, 1, y));
+      CHECK(machine.lastLaunch().config.gridX == (m + 15) / 16);
+    }
+  CHECK(machine.compiles() == 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+TEST_CASE("what launches have reported") {
+  FakeMachine machine;
+  Options options = machine.options();
+  Kernel kernel = take(compileText(R"(
+kernel check(X: f32[N], Y: out f32[N]) {
+  grid n in tile(N, 128)
+  assert(X[n] >= 0, "expected no negative number")
+  Y[n] = sqrt(X[n])
+}
+)",
+                                   options)
+                           .kernel());
+  TensorView x = machine.tensor(DType::F32, {512});
+  TensorView y = machine.tensor(DType::F32, {512});
+  succeed(kernel.collectReports(nullptr)); // Nothing was launched yet.
+  succeed(kernel.launch(nullptr, x, y));
+  succeed(kernel.collectReports(nullptr));
+
+  // What the kernel would write: it gets the address of the area.
+  auto write = [&](int64_t count) {
+    for (const std::string &param : machine.lastLaunch().params) {
+      if (param.size() != sizeof(void *) || param == std::string(8, 0))
+        continue;
+      auto *words = valueOf<int64_t *>(param);
+      if (words != x.data && words != y.data)
+        words[4] = count;
+    }
+  };
+  write(7);
+  std::string text =
+      failure(kernel.collectReports(nullptr), TILEC_ERROR_REPORT);
+  CHECK_THAT(text, Contains("test.tile:4:") &&
+                       Contains("expected no negative number"));
+  succeed(kernel.collectReports(nullptr)); // It has been told.
+
+  // Another device has an area of its own.
+  write(1);
+  succeed(kernel.collectReports(machine.stream(1)));
+  failure(kernel.collectReports(machine.stream(0)), TILEC_ERROR_REPORT);
+  // So has other code.
+  x.shape = y.shape = {511};
+  succeed(kernel.launch(nullptr, x, y));
+  write(1);
+  failure(kernel.collectReports(nullptr), TILEC_ERROR_REPORT);
+  machine->failures["cuCtxSynchronize"] = cuda::IllegalAddress;
+  CHECK_THAT(failure(kernel.collectReports(nullptr), TILEC_ERROR_KERNEL_FAILED),
+             Contains("help: "));
+}
+
+//===----------------------------------------------------------------------===//
 // Threads
 //===----------------------------------------------------------------------===//
 
