@@ -31,7 +31,9 @@ struct Knowing {
   Relation relation(const Access &earlier, const Access &later) const {
     if (earlier.cluster == cluster)
       return earlier.agent == agent ||
-                     clock->known(earlier.agent) >= earlier.step
+                     clock->known(earlier.agent) >= earlier.step ||
+                     (!earlier.isWrite &&
+                      clock->of(earlier.agent).loaded >= earlier.step)
                  ? Relation::Ordered
                  : Relation::Unordered;
     return relationToForeign(earlier);
@@ -109,6 +111,8 @@ struct OperationActor {
       if (earlier.agent < there->size())
         times = (*there)[earlier.agent];
     }
+    if (!earlier.isWrite && times.loaded >= earlier.step)
+      return Relation::Ordered;
     if (times.known < earlier.step)
       return Relation::Unordered;
     if (operation.proxy == Proxy::Generic || earlier.isAsyncProxy)
@@ -116,9 +120,7 @@ struct OperationActor {
     if (earlier.isWrite)
       return times.fenced < earlier.step ? Relation::NotFenced
                                          : Relation::Ordered;
-    return isShared && later.isWrite && times.loaded < earlier.step
-               ? Relation::NotLoaded
-               : Relation::Ordered;
+    return isShared && later.isWrite ? Relation::NotLoaded : Relation::Ordered;
   }
   /// Only operations of the same agent: who knows that one is complete knows
   /// it of those, but not what else came before it.
