@@ -45,7 +45,8 @@ void runStoreOfLane(Warp &warp, unsigned lane, const Instruction &at) {
                 elementBytes);
   AsyncOperation operation;
   if (Detector *detector = cluster.detector()) {
-    operation = detector->start(warp.thread(lane), Proxy::Generic, at);
+    operation = detector->start(warp.thread(lane), Proxy::Generic, at,
+                                Completion::Store);
     if (details.reduction)
       detector->reduce(operation, to.address, bytes);
     else

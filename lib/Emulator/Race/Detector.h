@@ -111,7 +111,7 @@ struct AsyncOperation {
   ThreadId issuer = 0;
   Proxy proxy = Proxy::Async;
   const Instruction *instruction = nullptr;
-  bool isStore = false; // Completion::Store.
+  bool isStore = false;                               // Completion::Store.
   std::shared_ptr<const struct OperationStart> start; // What it knows.
 };
 

@@ -167,8 +167,8 @@ private:
     case 13: { // A shuffle of two lanes of a block.
       unsigned other = blockOf(thread) * blockThreads + below(blockThreads);
       ThreadId first = blockOf(thread) % numBlocks * blockThreads;
-      uint32_t lanes = 1u << (id - first) |
-                       1u << (other % clusterThreads - first);
+      uint32_t lanes =
+          1u << (id - first) | 1u << (other % clusterThreads - first);
       detector.exchange(first, lanes);
       Ids mine = loadedByItself(thread), others = loadedByItself(other);
       threads[thread].loaded.insert(others.begin(), others.end());
