@@ -181,7 +181,7 @@ unsigned sectorsOf(const LanePlaces &places, LaneMask lanes, unsigned bytes) {
   });
   if (isSorted)
     return count;
-  auto end = sectors.begin() + count;
+  auto *end = sectors.begin() + count;
   std::sort(sectors.begin(), end);
   return unsigned(std::unique(sectors.begin(), end) - sectors.begin());
 }
