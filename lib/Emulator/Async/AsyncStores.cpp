@@ -45,8 +45,8 @@ void runStoreOfLane(Warp &warp, unsigned lane, const Instruction &at) {
                 elementBytes);
   AsyncOperation operation;
   if (Detector *detector = cluster.detector()) {
-    operation = detector->start(warp.thread(lane), Proxy::Generic, at);
-    operation.releasesIssuer = true; // Its store is one of the thread itself.
+    operation = detector->start(warp.thread(lane), Proxy::Generic, at,
+                                Completion::Store);
     if (details.reduction)
       detector->reduce(operation, to.address, bytes);
     else

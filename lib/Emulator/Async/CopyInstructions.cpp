@@ -100,7 +100,8 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
     copy.group = thread.copies.open();
     ++copy.group->unfinished;
     if (Detector *detector = cluster.detector()) {
-      copy.operation = detector->start(warp.thread(lane), Proxy::Generic, at);
+      copy.operation = detector->start(warp.thread(lane), Proxy::Generic, at,
+                                       Completion::CopyGroup);
       copy.group->operations.push_back(copy.operation);
       if (sourceBytes != 0)
         detector->read(copy.operation, copy.from.address, sourceBytes);

@@ -91,8 +91,10 @@ void shuffle(Warp &warp, const Instruction &at, LaneMask group) {
 
 template <Shuffle mode>
 Outcome runShuffle(Warp &warp, const Instruction &at, LaneMask lanes) {
-  return forEachSync(warp, at, lanes, at.value(3),
-                     [&](LaneMask group) { shuffle<mode>(warp, at, group); });
+  return forEachSync(warp, at, lanes, at.value(3), [&](LaneMask group) {
+    shuffle<mode>(warp, at, group);
+    warp.exchangeLoads(group);
+  });
 }
 
 llvm::Error checkWidth(Decoder &decoder, const ptx::Instruction &from,
@@ -202,6 +204,7 @@ enum class Vote : uint64_t { All, Any, Uniform, Ballot };
 template <Vote mode>
 Outcome runVote(Warp &warp, const Instruction &at, LaneMask lanes) {
   return forEachSync(warp, at, lanes, at.value(1), [&](LaneMask group) {
+    warp.exchangeLoads(group);
     LaneMask holds = lanesOf(warp.values(at.value(0)));
     if (at.flags & 1)
       holds = ~holds;
@@ -268,6 +271,7 @@ llvm::Error decodeVote(Decoder &decoder, const ptx::Instruction &from,
 template <bool isAll>
 Outcome runMatch(Warp &warp, const Instruction &at, LaneMask lanes) {
   return forEachSync(warp, at, lanes, at.value(1), [&](LaneMask group) {
+    warp.exchangeLoads(group);
     Row value;
     std::copy_n(warp.values(at.value(0)), warpSize, value.begin());
     uint64_t *to = warp.row(at.result(0)), *same = warp.row(at.result(1));
@@ -317,6 +321,7 @@ enum class Reduction : uint64_t { Add, Min, Max, And, Or, Xor };
 // Slots: result; then the value and the member mask.
 Outcome runRedux(Warp &warp, const Instruction &at, LaneMask lanes) {
   return forEachSync(warp, at, lanes, at.value(1), [&](LaneMask group) {
+    warp.exchangeLoads(group);
     const uint64_t *value = warp.values(at.value(0));
     uint32_t result = uint32_t(value[firstLane(group)]);
     // Signed numbers have the order of unsigned ones with the sign flipped.

@@ -154,6 +154,11 @@ public:
 
   /// Lanes load from shared memory: said before the detector is told.
   void issueLoad(const Instruction &load, LaneMask lanes);
+  /// Lanes give each other values, which tells of the loads before.
+  void exchangeLoads(LaneMask lanes) {
+    if (pendingLoads)
+      pendingLoads->exchange(lanes & all);
+  }
 
   // What lanes that came to a barrier of the block wait for. Completion moves
   // them from the first to the second.

@@ -18,6 +18,7 @@ template <typename Visit> static void forLanes(LaneMask lanes, Visit visit) {
 void PendingLoads::issue(const Instruction &load, LaneMask lanes) {
   if (loads.size() == mostLoads)
     done(0, ~LaneMask(0));
+  isNews = true;
   Load &added = loads.emplace_back();
   added.lanes = lanes;
   for (unsigned i = 0; i < load.numResults; ++i) {
@@ -36,6 +37,13 @@ void PendingLoads::issue(const Instruction &load, LaneMask lanes) {
     if (isFirst)
       detector.loadsPendingSince(thread, added.step[lane]);
   });
+}
+
+void PendingLoads::exchange(LaneMask lanes) {
+  if (!isNews)
+    return;
+  detector.exchange(firstThread, lanes);
+  isNews = lanes != ~LaneMask(0) || !loads.empty();
 }
 
 void PendingLoads::use(const Instruction &instruction, LaneMask lanes) {

@@ -33,6 +33,8 @@ public:
   /// Lanes load from shared memory into the results of an instruction. To be
   /// said before the detector is told of what they read.
   void issue(const Instruction &load, LaneMask lanes);
+  /// Lanes give each other values.
+  void exchange(LaneMask lanes);
   /// Lanes are about to execute an instruction: it may use what was loaded.
   void observe(const Instruction &instruction, LaneMask lanes) {
     uint64_t used = 0;
@@ -57,6 +59,7 @@ private:
   uint32_t firstThread;
   std::deque<Load> loads; // The oldest first.
   uint64_t filter = 0;    // Bits of all their slots.
+  bool isNews = false;    // Loads since the last exchange of all lanes.
 };
 
 } // namespace tilec::emulator

@@ -42,7 +42,7 @@ using Step = uint32_t; // From 1; 0 is before all.
 struct Times {
   Step known = 0;  // What it did up to this step happens before.
   Step fenced = 0; // ... and is visible to the async proxy.
-  Step loaded = 0; // Its loads up to here have read memory.
+  Step loaded = 0; // Its loads up to here have read memory, before this.
 
   bool operator==(const Times &other) const {
     return known == other.known && fenced == other.fenced &&

@@ -45,7 +45,7 @@ struct Detector::State {
       Agent agent = Access::none; // And the next one, in a BulkGroup.
       Step step = 0;
     };
-    std::array<Group, 4> groups; // By Completion.
+    std::array<Group, 5> groups; // By Completion.
     /// Agents of operations that complete in no order, with their last step;
     /// the one that was used longest ago is at `next`.
     std::vector<std::pair<Agent, Step>> pool;

@@ -86,6 +86,23 @@ uint32_t Detector::nextStep(ThreadId thread) {
   return state->threads[thread].current();
 }
 
+void Detector::exchange(ThreadId warp, uint32_t lanes) {
+  Knowledge loads;
+  auto forLanes = [&](auto visit) {
+    for (uint32_t left = lanes; left; left &= left - 1)
+      visit(warp + llvm::countr_zero(left));
+  };
+  forLanes([&](ThreadId id) {
+    State::Thread &thread = state->threads[id];
+    loads.add(id, {0, 0, thread.own().loaded});
+    thread.isSealed = true;
+  });
+  forLanes([&](ThreadId id) {
+    State::Thread &thread = state->threads[id];
+    thread.base = loads.acquiredBy(thread.base);
+  });
+}
+
 void Detector::proxyFence(ThreadId id) {
   State::Thread &thread = state->threads[id];
   thread.base = Clock::withFence(thread.base);
@@ -227,7 +244,8 @@ AsyncOperation Detector::start(ThreadId issuer, Proxy proxy,
   operation.start = thread.lastStart;
   thread.isSealed = true;
 
-  if (completion != Completion::Barrier) {
+  operation.isStore = completion == Completion::Store;
+  if (completion != Completion::Barrier && !operation.isStore) {
     auto &group = issued.groups[unsigned(completion)];
     bool isPair = completion == Completion::BulkGroup;
     if (group.agent == Access::none) {
@@ -267,12 +285,12 @@ static Times timesOf(Step step) { return {step, 0, step}; }
 
 void Detector::complete(const AsyncOperation &operation, SyncPoint &to) {
   Knowledge &knowledge = made(to.knowledge);
+  if (operation.isStore)
+    knowledge.add(operation.start->base, operation.issuer,
+                  operation.start->issuer);
   if (operation.reader != operation.writer)
     knowledge.add(operation.reader, timesOf(operation.readStep));
   knowledge.add(operation.writer, timesOf(operation.writeStep));
-  if (operation.releasesIssuer)
-    knowledge.add(operation.start->base, operation.issuer,
-                  operation.start->issuer);
 }
 
 void Detector::completeReads(const AsyncOperation &operation, SyncPoint &to) {

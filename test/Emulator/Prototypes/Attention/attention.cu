@@ -646,7 +646,6 @@ struct Consumer {
       mbarrier_wait(shared.q_full(consumer), q_phase);
       q_phase ^= 1;
       const int index = uniform(shared_load(shared.tile_slot(consumer)));
-      __syncwarp(); // a shuffle orders no memory, and lane 0 alone hands the slot back
       if (index < 0)
         break;
       tile = tile_at(index, params);

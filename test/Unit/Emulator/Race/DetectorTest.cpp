@@ -302,6 +302,37 @@ TEST_CASE("a copy may overtake a load that nobody has used") {
   }
 }
 
+TEST_CASE("an exchange of a warp tells of loads, not of stores") {
+  World world(64);
+  uint64_t x = World::shared(0);
+  bool isWrite = GENERATE(false, true);
+  if (isWrite)
+    world->write(3, x, 4, world.at("st.shared.b32"));
+  else
+    world->read(3, x, 4, world.at("ld.shared.b32"));
+  world->exchange(0, ~0u);
+  world->write(5, x, 4, world.at("st.shared.b32"));
+  CHECK(world.isClean() == !isWrite);
+  world->read(40, World::shared(64), 4, world.at("ld.shared.b32"));
+  world->write(5, World::shared(64), 4, world.at("st.shared.b32"));
+  CHECK(!world.isClean());
+}
+
+TEST_CASE("an asynchronous store releases what its thread did") {
+  World world(64, 2);
+  uint64_t there = World::shared(0, 1);
+  world->write(0, World::device(0), 4, world.at("st.global.b32"));
+  AsyncOperation store = world->start(
+      0, Proxy::Generic, world.at("st.async.weak"), Completion::Store);
+  world->write(store, there, 8);
+  SyncPoint done;
+  world->complete(store, done);
+  world->acquire(64, done);
+  world->read(64, there, 8, world.at("ld.shared.b64"));
+  world->read(64, World::device(0), 4, world.at("ld.global.b32"));
+  CHECK(world.isClean());
+}
+
 TEST_CASE("repeated findings are counted") {
   Reporter reporter;
   GlobalShadow global;

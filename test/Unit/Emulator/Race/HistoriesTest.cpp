@@ -164,7 +164,17 @@ private:
         barrier(cluster, SyncPoint(), Knows());
       }
       return;
-    case 13:
+    case 13: { // A shuffle of two lanes of a block.
+      unsigned other = blockOf(thread) * blockThreads + below(blockThreads);
+      ThreadId first = blockOf(thread) % numBlocks * blockThreads;
+      uint32_t lanes =
+          1u << (id - first) | 1u << (other % clusterThreads - first);
+      detector.exchange(first, lanes);
+      Ids mine = loadedByItself(thread), others = loadedByItself(other);
+      threads[thread].loaded.insert(others.begin(), others.end());
+      threads[other].loaded.insert(mine.begin(), mine.end());
+      return;
+    }
     case 14:
       detector.proxyFence(id);
       threads[thread].fenced = threads[thread].known;
@@ -227,6 +237,14 @@ private:
   Knows releasedBy(unsigned thread, bool afterLoads) const {
     Knows result = threads[thread];
     result.loaded = loadedOf(thread, afterLoads);
+    return result;
+  }
+  /// Of its own accesses those that are loaded.
+  Ids loadedByItself(unsigned thread) const {
+    Ids result;
+    for (int event : loadedOf(thread, false))
+      if (events[event].actor == int(thread))
+        result.insert(event);
     return result;
   }
   /// Its own accesses are loaded unless they are pending.
@@ -294,6 +312,8 @@ private:
           later.scope >= needed)
         continue;
       bool isShared = later.address < 1'000'000;
+      if (!earlier.isWrite && knows.loaded.count(i))
+        continue;
       if (!knows.known.count(i)) {
         // In flight only within a cluster.
         if (earlier.isAsync && earlier.cluster == later.cluster)
@@ -306,7 +326,7 @@ private:
         if (earlier.isWrite && !knows.fenced.count(i))
           expect(ReportKind::MissingProxyFence);
         else if (!earlier.isWrite && !earlier.isAsync && isShared &&
-                 later.isWrite && !knows.loaded.count(i))
+                 later.isWrite)
           expect(ReportKind::OverwrittenInFlight);
       }
     }
@@ -362,7 +382,7 @@ private:
     operation.start.loaded = loadedOf(thread, false);
     static const std::pair<Completion, Proxy> sorts[] = {
         {Completion::Barrier, Proxy::Async},
-        {Completion::Barrier, Proxy::Generic},
+        {Completion::Store, Proxy::Generic},
         {Completion::CopyGroup, Proxy::Generic},
         {Completion::BulkGroup, Proxy::Async},
         {Completion::WgmmaGroup, Proxy::Async}};
@@ -422,12 +442,15 @@ private:
     for (unsigned i = 0; i <= which; ++i) {
       const Operation &other = operations[i];
       if (i != which && (operation.completion == Completion::Barrier ||
+                         operation.completion == Completion::Store ||
                          other.completion != operation.completion ||
                          other.thread != operation.thread))
         continue;
       Ids done = other.reads;
       if (!readsOnly)
         done.insert(other.writes.begin(), other.writes.end());
+      if (other.completion == Completion::Store)
+        knows.add(other.start);
       knows.known.insert(done.begin(), done.end());
       knows.loaded.insert(done.begin(), done.end());
     }
