@@ -255,7 +255,7 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   if (!isStore) {
     auto targets = targetsOf(warp, lane, at, covered, 128);
     cluster.counters.bulkLoadBytes += bytes;
-    startLoad(std::move(transfer), parts, targets);
+    startLoad(transfer, parts, targets);
     return;
   }
   Place source =
@@ -265,7 +265,7 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   transfer->source = source.address;
   cluster.counters.bulkStoreBytes += bytes;
-  startStore(std::move(transfer), parts);
+  startStore(transfer, parts);
 }
 
 } // namespace
