@@ -248,7 +248,13 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   }
 
   uint64_t bytes = map->boxBytes();
-  uint64_t covered = uint64_t(map->numRows()) * map->pitchBytes();
+  uint64_t covered = map->numRows() * map->pitchBytes();
+  if (covered > warp.block.shared.size()) {
+    warp.report(ReportKind::OutOfBounds, lane, at,
+                "the box of a tensor map has " + std::to_string(covered) +
+                    " bytes in shared memory, more than the block has");
+    return;
+  }
   if (!transfer->isAllocated({0, map->numRows()}))
     return;
   auto parts = divide(cluster, map->numRows(), 1);
