@@ -3,7 +3,7 @@
 #include "test/Unit/Emulator/Race/World.h"
 
 #include <catch2/catch.hpp>
-#include <chrono>
+#include <ctime>
 
 using namespace tilec::test;
 
@@ -339,11 +339,10 @@ TEST_CASE("detection is quick", "[.benchmark]") {
   const Instruction &load = world.at("ld.shared.b32");
   const Instruction &copy = world.at("cp.async.bulk");
   auto measure = [](const char *what, double each, auto run) {
-    auto begin = std::chrono::steady_clock::now();
+    std::clock_t begin = std::clock();
     run();
-    std::chrono::duration<double, std::nano> time =
-        std::chrono::steady_clock::now() - begin;
-    WARN(what << ": " << time.count() / each << " ns");
+    double time = double(std::clock() - begin) / CLOCKS_PER_SEC;
+    WARN(what << ": " << time * 1e9 / each << " ns");
   };
   uint64_t addresses[32];
   unsigned warps = threads / 32;
