@@ -34,6 +34,17 @@ uint64_t extend(Word<bytes> value, const MemoryAccess &access) {
   return uint64_t(int64_t(Signed(value))) & access.mask;
 }
 
+/// Those of whose access the detector is told.
+LaneMask watchedLanes(const MemoryAccess &access, const LanePlaces &places) {
+  if (access.space != Space::Generic)
+    return isWatched(access.space, 0) ? places.lanes : 0;
+  LaneMask watched = 0;
+  forEachLane(places.lanes, [&](unsigned lane) {
+    watched |= LaneMask(isWatched(access.space, places.address[lane])) << lane;
+  });
+  return watched;
+}
+
 void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
               const LanePlaces &places) {
   Detector *detector = warp.block.cluster.detector();
@@ -46,11 +57,9 @@ void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
   });
   if (fromShared)
     warp.issueLoad(at, fromShared);
-  forEachLane(places.lanes, [&](unsigned lane) {
-    if (isWatched(access.space, places.address[lane]))
-      detector->read(warp.thread(lane), places.address[lane], access.total(),
-                     at);
-  });
+  if (LaneMask watched = watchedLanes(access, places))
+    detector->read(warp.thread(0), watched, places.address.data(),
+                   access.total(), at);
 }
 
 // Elements of 16 bytes are two of 8: `slots` has two for each.
@@ -153,11 +162,9 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
     return Outcome::Next;
   cluster.wrote();
   if (Detector *detector = cluster.detector())
-    forEachLane(places.lanes, [&](unsigned lane) {
-      if (isWatched(access.space, places.address[lane]))
-        detector->write(warp.thread(lane), places.address[lane], access.total(),
-                        at);
-    });
+    if (LaneMask watched = watchedLanes(access, places))
+      detector->write(warp.thread(0), watched, places.address.data(),
+                      access.total(), at);
   countAccess(cluster, at, access, places, true);
   return Outcome::Next;
 }

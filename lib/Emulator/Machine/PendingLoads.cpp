@@ -29,9 +29,10 @@ void PendingLoads::issue(const Instruction &load, LaneMask lanes) {
   forLanes(lanes, [&](unsigned lane) {
     ThreadId thread = firstThread + lane;
     added.step[lane] = detector.nextStep(thread);
-    bool isFirst = llvm::none_of(
-        llvm::drop_end(loads),
-        [&](const Load &earlier) { return earlier.lanes >> lane & 1; });
+    bool isFirst =
+        llvm::none_of(llvm::drop_end(loads), [&](const Load &earlier) {
+          return earlier.lanes >> lane & 1;
+        });
     if (isFirst)
       detector.loadsPendingSince(thread, added.step[lane]);
   });
@@ -39,10 +40,10 @@ void PendingLoads::issue(const Instruction &load, LaneMask lanes) {
 
 void PendingLoads::use(const Instruction &instruction, LaneMask lanes) {
   bool isMove = instruction.source && instruction.source->opcode() == "mov";
-  auto results = llvm::ArrayRef(instruction.slots).take_front(
-      instruction.numResults);
-  auto values = llvm::ArrayRef(instruction.slots).drop_front(
-      instruction.numResults);
+  auto results =
+      llvm::ArrayRef(instruction.slots).take_front(instruction.numResults);
+  auto values =
+      llvm::ArrayRef(instruction.slots).drop_front(instruction.numResults);
   for (size_t i = loads.size(); i-- > 0;) {
     Load &load = loads[i];
     if (!(load.lanes & lanes))
@@ -72,8 +73,8 @@ void PendingLoads::done(size_t last, LaneMask lanes) {
   forLanes(changed, [&](unsigned lane) {
     auto oldest = llvm::find_if(
         loads, [&](const Load &load) { return load.lanes >> lane & 1; });
-    detector.loadsPendingSince(
-        firstThread + lane, oldest == loads.end() ? 0 : oldest->step[lane]);
+    detector.loadsPendingSince(firstThread + lane,
+                               oldest == loads.end() ? 0 : oldest->step[lane]);
   });
   llvm::erase_if(loads, [](const Load &load) { return load.lanes == 0; });
   filter = 0;

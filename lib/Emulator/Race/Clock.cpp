@@ -135,23 +135,56 @@ ClockRef Clock::withFence(const ClockRef &clock) {
   auto *result = new Clock;
   result->times = fenced(clock->times);
   result->foreign = std::move(foreign);
+  result->released = clock->released;
+  result->seen = clock->seen;
   result->isFenced = true;
   clock->fencedForm = result;
   return clock->fencedForm;
+}
+
+/// A copy in which one of the two has more.
+static ClockRef withMore(const ClockRef &clock, ForeignRef Clock::*which,
+                         const ForeignRef &more) {
+  ForeignRef both = joined(*clock.*which, more);
+  if (both == *clock.*which)
+    return clock;
+  auto *result = new Clock;
+  result->times = clock->times;
+  result->foreign = clock->foreign;
+  result->released = clock->released;
+  result->seen = clock->seen;
+  result->*which = std::move(both);
+  return result;
+}
+
+ClockRef Clock::withReleased(const ClockRef &clock, const ForeignRef &more) {
+  return withMore(clock, &Clock::released, more);
+}
+
+ClockRef Clock::withSeen(const ClockRef &clock, const ForeignRef &more) {
+  return withMore(clock, &Clock::seen, more);
 }
 
 ClockRef joined(const ClockRef &a, const ClockRef &b) {
   if (a == b)
     return a;
   ForeignRef foreign = joined(a->foreign, b->foreign);
-  if (foreign == a->foreign && covers(a->times, b->times))
+  ForeignRef released = joined(a->released, b->released);
+  ForeignRef seen = joined(a->seen, b->seen);
+  auto isAll = [&](const Clock &clock, const Clock &other) {
+    return foreign == clock.foreign && released == clock.released &&
+           seen == clock.seen && covers(clock.times, other.times);
+  };
+  if (isAll(*a, *b))
     return a;
-  if (foreign == b->foreign && covers(b->times, a->times))
+  if (isAll(*b, *a))
     return b;
   auto *result = new Clock;
   result->times = a->times;
   raiseAll(result->times, b->times);
   result->foreign = std::move(foreign);
+  result->released = std::move(released);
+  result->seen = std::move(seen);
   return result;
 }
 
@@ -196,6 +229,8 @@ const ClockRef &Knowledge::together() {
     if (clock) {
       result->times = clock->times;
       result->foreign = clock->foreign;
+      result->released = clock->released;
+      result->seen = clock->seen;
       if (contained.size() < maxContained)
         contained.push_back(clock);
     }

@@ -42,7 +42,7 @@ using Step = uint32_t; // From 1; 0 is before all.
 struct Times {
   Step known = 0;  // What it did up to this step happens before.
   Step fenced = 0; // ... and is visible to the async proxy.
-  Step loaded = 0; // Its loads up to here have read memory.
+  Step loaded = 0; // Its loads up to here have read memory, before this.
 
   bool operator==(const Times &other) const {
     return known == other.known && fenced == other.fenced &&
@@ -76,6 +76,10 @@ class Clock : public llvm::RefCountedBase<Clock> {
 public:
   Snapshot times;
   ForeignRef foreign;
+  /// Of strong accesses of any scope (Words.h): what fences have released, for
+  /// relaxed accesses that come after them; and what relaxed accesses have
+  /// read, for fences that come after. The own cluster is among these.
+  ForeignRef released, seen;
 
   Step known(Agent agent) const {
     return agent < times.size() ? times[agent].known : 0;
@@ -87,6 +91,9 @@ public:
 
   /// The same with all that is known fenced, too; made once.
   static ClockRef withFence(const ClockRef &clock);
+  /// The same with more in `released`, or in `seen`.
+  static ClockRef withReleased(const ClockRef &clock, const ForeignRef &more);
+  static ClockRef withSeen(const ClockRef &clock, const ForeignRef &more);
 
 private:
   mutable ClockRef fencedForm; // Null: not made yet.

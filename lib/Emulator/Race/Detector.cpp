@@ -19,7 +19,8 @@ namespace tilec::emulator {
 
 namespace {
 
-struct ThreadActor {
+/// What a thread knows.
+struct Knowing {
   const Clock *clock;
   Agent agent;
   uint32_t cluster;
@@ -30,7 +31,9 @@ struct ThreadActor {
   Relation relation(const Access &earlier, const Access &later) const {
     if (earlier.cluster == cluster)
       return earlier.agent == agent ||
-                     clock->known(earlier.agent) >= earlier.step
+                     clock->known(earlier.agent) >= earlier.step ||
+                     (!earlier.isWrite &&
+                      clock->of(earlier.agent).loaded >= earlier.step)
                  ? Relation::Ordered
                  : Relation::Unordered;
     return relationToForeign(earlier);
@@ -44,10 +47,6 @@ struct ThreadActor {
     Times times = clock->of(earlier.agent);
     return times.known >= earlier.step && times.loaded >= earlier.step;
   }
-  /// Whether the accesses are one instruction, of which one lane wins.
-  bool isTogether(const Access &, const Access &, uint64_t) const {
-    return false;
-  }
 
 private:
   Relation relationToForeign(const Access &earlier) const {
@@ -60,8 +59,15 @@ private:
   }
 };
 
+struct ThreadActor : Knowing {
+  /// Whether the accesses are one instruction, of which one lane wins.
+  bool isTogether(const Access &, const Access &, uint64_t) const {
+    return false;
+  }
+};
+
 /// A thread whose warp executes a store together.
-struct LaneActor : ThreadActor {
+struct LaneActor : Knowing {
   ThreadId warp;
   uint32_t done; // Lanes before this one.
   const uint64_t *addresses;
@@ -105,6 +111,8 @@ struct OperationActor {
       if (earlier.agent < there->size())
         times = (*there)[earlier.agent];
     }
+    if (!earlier.isWrite && times.loaded >= earlier.step)
+      return Relation::Ordered;
     if (times.known < earlier.step)
       return Relation::Unordered;
     if (operation.proxy == Proxy::Generic || earlier.isAsyncProxy)
@@ -112,9 +120,7 @@ struct OperationActor {
     if (earlier.isWrite)
       return times.fenced < earlier.step ? Relation::NotFenced
                                          : Relation::Ordered;
-    return isShared && later.isWrite && times.loaded < earlier.step
-               ? Relation::NotLoaded
-               : Relation::Ordered;
+    return isShared && later.isWrite ? Relation::NotLoaded : Relation::Ordered;
   }
   /// Only operations of the same agent: who knows that one is complete knows
   /// it of those, but not what else came before it.
@@ -221,8 +227,7 @@ void Detector::State::compare(const AccessSet &set, const Access &self,
   if (set.strong.list.empty() || (!set.hasWrites && !self.isWrite))
     return;
   // Strong ones do not race with each other if their scopes are wide.
-  constexpr unsigned widest = AccessSet::widestScope;
-  if (self.isStrong && self.scope == widest && set.scope == widest)
+  if (self.isStrong && self.scope == widestReach && set.scope == widestReach)
     return;
   for (const Access &earlier : set.strong.list)
     compareWith(earlier);
@@ -449,7 +454,7 @@ void Detector::read(ThreadId id, uint64_t address, unsigned bytes,
                     const Instruction &at) {
   State::Thread &thread = state->threads[id];
   Access self = state->access(id, thread.current(), at, false);
-  ThreadActor actor{thread.base.get(), id, state->cluster};
+  ThreadActor actor{{thread.base.get(), id, state->cluster}};
   state->access(address, bytes, self, actor);
   state->pages.release();
 }
@@ -458,7 +463,7 @@ void Detector::write(ThreadId id, uint64_t address, unsigned bytes,
                      const Instruction &at) {
   State::Thread &thread = state->threads[id];
   Access self = state->access(id, thread.current(), at, true);
-  ThreadActor actor{thread.base.get(), id, state->cluster};
+  ThreadActor actor{{thread.base.get(), id, state->cluster}};
   state->access(address, bytes, self, actor);
   state->pages.release();
 }
@@ -471,7 +476,7 @@ void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
     State::Thread &thread = state->threads[warp + lane];
     self.agent = warp + lane;
     self.step = thread.current();
-    ThreadActor actor{thread.base.get(), self.agent, state->cluster};
+    ThreadActor actor{{thread.base.get(), self.agent, state->cluster}};
     state->access(addresses[lane], bytes, self, actor);
   }
   state->pages.release();
@@ -507,7 +512,7 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
   self.scope = reachOf(scope);
   self.isUpdate = kind == Strong::ReadModifyWrite;
   state->access(address, bytes, self,
-                ThreadActor{thread.base.get(), id, state->cluster});
+                ThreadActor{{thread.base.get(), id, state->cluster}});
 
   state->forShadows(
       address, 1, [&](Shadow &shadow, uint64_t offset, uint64_t, uint64_t) {
@@ -521,7 +526,7 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
           return;
         if (kind == Strong::Store && !shadow.words.empty())
           State::clearWords(shadow, offset, bytes);
-        if (releases(order) || thread.strong)
+        if (releases(order) || thread.strong || thread.base->released)
           state->releaseWord(id, shadow.words[key], order, self.scope);
       });
   state->pages.release();

@@ -97,6 +97,7 @@ enum class Scope : uint8_t { Block, Cluster, Device, System };
 /// but takes only what is true for any wait_group.
 enum class Completion : uint8_t {
   Barrier,    // An mbarrier.
+  Store,      // The same; but it releases what its issuer did: st.async.
   CopyGroup,  // cp.async.wait_group, cp.async.mbarrier.arrive.
   BulkGroup,  // cp.async.bulk.wait_group, also .read.
   WgmmaGroup, // wgmma.wait_group.
@@ -110,6 +111,7 @@ struct AsyncOperation {
   ThreadId issuer = 0;
   Proxy proxy = Proxy::Async;
   const Instruction *instruction = nullptr;
+  bool isStore = false; // Completion::Store.
   std::shared_ptr<const struct OperationStart> start; // What it knows.
 };
 
@@ -162,6 +164,9 @@ public:
   /// been made yet; 0: all have been. Machine/PendingLoads.h keeps
   /// count.
   void loadsPendingSince(ThreadId thread, uint32_t step);
+  /// Lanes of a warp give each other values (shfl.sync, a vote): that tells
+  /// nothing of what they wrote, but loads that are not pending are done.
+  void exchange(ThreadId warp, uint32_t lanes);
   /// Begins a step for the accesses that the thread makes now.
   uint32_t nextStep(ThreadId thread);
   /// fence, membar: makes relaxed accesses around it carry order.

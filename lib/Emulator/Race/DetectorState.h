@@ -31,10 +31,12 @@ struct Detector::State {
 
   /// Of threads that make strong accesses.
   struct Strong {
-    Moment fenced[numReaches]; // At the last fence of at least this reach.
-    Reached pending;           // From relaxed loads since then.
-    Moment latest;             // When it last released.
-    ForeignRef acquired;       // What it last acquired.
+    /// At the last fence of at least this reach, and from relaxed loads since
+    /// then. For the widest reach the thread's Clock has both.
+    Moment fenced[widestReach];
+    Reached pending;
+    Moment latest;       // When it last released.
+    ForeignRef acquired; // What it last acquired.
   };
 
   /// Agents of the operations that a thread starts.
@@ -43,7 +45,7 @@ struct Detector::State {
       Agent agent = Access::none; // And the next one, in a BulkGroup.
       Step step = 0;
     };
-    std::array<Group, 4> groups; // By Completion.
+    std::array<Group, 5> groups; // By Completion.
     /// Agents of operations that complete in no order, with their last step;
     /// the one that was used longest ago is at `next`.
     std::vector<std::pair<Agent, Step>> pool;

@@ -86,6 +86,23 @@ uint32_t Detector::nextStep(ThreadId thread) {
   return state->threads[thread].current();
 }
 
+void Detector::exchange(ThreadId warp, uint32_t lanes) {
+  Knowledge loads;
+  auto forLanes = [&](auto visit) {
+    for (uint32_t left = lanes; left; left &= left - 1)
+      visit(warp + llvm::countr_zero(left));
+  };
+  forLanes([&](ThreadId id) {
+    State::Thread &thread = state->threads[id];
+    loads.add(id, {0, 0, thread.own().loaded});
+    thread.isSealed = true;
+  });
+  forLanes([&](ThreadId id) {
+    State::Thread &thread = state->threads[id];
+    thread.base = loads.acquiredBy(thread.base);
+  });
+}
+
 void Detector::proxyFence(ThreadId id) {
   State::Thread &thread = state->threads[id];
   thread.base = Clock::withFence(thread.base);
@@ -146,6 +163,8 @@ void Detector::State::acquireWord(ThreadId id, const Word &word, Order order,
       continue;
     if (acquires(order))
       acquireForeign(thread, got.to[i]);
+    else if (i == widestReach)
+      thread.base = Clock::withSeen(thread.base, got.to[i]);
     else
       strongOf(thread).pending.to[i] =
           joined(strongOf(thread).pending.to[i], got.to[i]);
@@ -166,7 +185,8 @@ void Detector::State::releaseWord(ThreadId id, Word &word, Order order,
     thread.isSealed = true;
   } else {
     for (unsigned i = 0; i <= reach; ++i)
-      given.to[i] = foreignOf(strong.fenced[i], id);
+      given.to[i] = i == widestReach ? thread.base->released
+                                     : foreignOf(strong.fenced[i], id);
   }
   word.release(given, cluster, uint64_t(cluster) << 8 | blockOf(id));
 }
@@ -175,16 +195,21 @@ void Detector::fence(ThreadId id, Order order, Scope scope) {
   State::Thread &thread = state->threads[id];
   State::Strong &strong = state->strongOf(thread);
   unsigned reach = reachOf(scope);
-  for (unsigned i = 0; i <= reach; ++i) {
-    if (acquires(order) && strong.pending.to[i]) {
+  if (acquires(order)) {
+    for (unsigned i = 0; i <= reach; ++i) {
       state->acquireForeign(thread, strong.pending.to[i]);
       strong.pending.to[i] = nullptr;
     }
+    if (reach == widestReach)
+      state->acquireForeign(thread, thread.base->seen);
   }
   if (!releases(order))
     return;
-  for (unsigned i = 0; i <= reach; ++i)
-    strong.fenced[i] = {thread.base, thread.own(), nullptr};
+  State::Moment now = {thread.base, thread.own(), nullptr};
+  if (reach == widestReach)
+    thread.base = Clock::withReleased(thread.base, state->foreignOf(now, id));
+  for (unsigned i = 0; i <= reach && i < widestReach; ++i)
+    strong.fenced[i] = now;
   thread.isSealed = true;
 }
 
@@ -219,7 +244,8 @@ AsyncOperation Detector::start(ThreadId issuer, Proxy proxy,
   operation.start = thread.lastStart;
   thread.isSealed = true;
 
-  if (completion != Completion::Barrier) {
+  operation.isStore = completion == Completion::Store;
+  if (completion != Completion::Barrier && !operation.isStore) {
     auto &group = issued.groups[unsigned(completion)];
     bool isPair = completion == Completion::BulkGroup;
     if (group.agent == Access::none) {
@@ -259,6 +285,9 @@ static Times timesOf(Step step) { return {step, 0, step}; }
 
 void Detector::complete(const AsyncOperation &operation, SyncPoint &to) {
   Knowledge &knowledge = made(to.knowledge);
+  if (operation.isStore)
+    knowledge.add(operation.start->base, operation.issuer,
+                  operation.start->issuer);
   if (operation.reader != operation.writer)
     knowledge.add(operation.reader, timesOf(operation.readStep));
   knowledge.add(operation.writer, timesOf(operation.writeStep));

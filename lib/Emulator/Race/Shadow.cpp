@@ -64,7 +64,7 @@ uint32_t Shadow::newSet() {
     part->numSorted = part->next = 0;
   }
   set.hasWrites = false;
-  set.scope = AccessSet::widestScope;
+  set.scope = widestReach;
   return index;
 }
 

@@ -61,7 +61,7 @@ inline bool standsFor(const Access &later, const Access &earlier) {
          later.isStrong <= earlier.isStrong &&
          (!later.isStrong ||
           (later.scope == earlier.scope &&
-           (later.scope == numReaches - 1 || later.isBy(earlier))));
+           (later.scope == widestReach || later.isBy(earlier))));
 }
 
 struct Record {
@@ -87,9 +87,7 @@ struct AccessSet {
   Part strong;            // Reads and writes.
   bool hasWrites = false; // `strong` has.
   /// The least scope in `strong`.
-  unsigned scope = widestScope;
-
-  static constexpr unsigned widestScope = numReaches - 1;
+  unsigned scope = widestReach;
 };
 
 class Shadow {
@@ -135,7 +133,7 @@ private:
   std::vector<Cell> cells;
   std::vector<AccessSet> sets;
   std::vector<uint32_t> freeSets;
-  llvm::BumpPtrAllocator memory; // Of parts.
+  llvm::BumpPtrAllocator memory;                          // Of parts.
   std::array<std::vector<Record *>, cellShift> freeParts; // By their shift.
 };
 

@@ -16,6 +16,10 @@
 // .cta is for the same block alone. So a word keeps what it has by for whom.
 // A fence is as wide as its own scope.
 //
+// A barrier carries on what fences have released and relaxed accesses seen, as
+// far as their scope is all: `__threadfence(); __syncthreads();` by all threads
+// and a relaxed atomic by one of them releases what all of them did.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TILEC_EMULATOR_RACE_WORDS_H
@@ -28,7 +32,7 @@ namespace tilec::emulator {
 
 /// The scopes, from the narrowest: block, cluster, all. Device and system are
 /// one, since there is one device.
-constexpr unsigned numReaches = 3;
+constexpr unsigned numReaches = 3, widestReach = numReaches - 1;
 
 /// What each reach of a word or a thread has. Null: nothing.
 struct Reached {

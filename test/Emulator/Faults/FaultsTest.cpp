@@ -24,12 +24,16 @@ static std::string pathOf(const FaultyProgram &program) {
   return std::string(TILEC_FAULTS) + "/" + program.file;
 }
 
+namespace {
+
 /// Where a fault is to be seen, and as what.
 struct Expectation {
   unsigned line;
   llvm::SmallVector<std::string> kinds;
   bool isAlways; // With every seed.
 };
+
+} // namespace
 
 /// The faults of a program by their number.
 static std::map<unsigned, std::vector<Expectation>>

@@ -154,8 +154,9 @@ static void runMatmul(Run &run) {
   uint64_t x = emulation.upload<uint16_t>(toBF16(a), "a");
   uint64_t y = emulation.upload<uint16_t>(toBF16(b), "b");
   uint64_t z = emulation.allocate(4 * 128 * 8, "c");
-  auto mapA = makeTensorMap(TensorMapType::BFloat16, x, {k, 128}, {k * 2},
-                            {64, run.fault == 14 ? 127u : 128u}, Swizzle::Bytes128);
+  auto mapA =
+      makeTensorMap(TensorMapType::BFloat16, x, {k, 128}, {k * 2},
+                    {64, run.fault == 14 ? 127u : 128u}, Swizzle::Bytes128);
   auto mapB = makeTensorMap(TensorMapType::BFloat16, y, {k, 8}, {k * 2},
                             {64, 8}, Swizzle::Bytes128);
   auto mapC = makeTensorMap(TensorMapType::Float32, z, {8, 128}, {32}, {8, 64},
@@ -193,14 +194,10 @@ static void runCluster(Run &run) {
 
 std::vector<FaultyProgram> test::faultyPrograms() {
   return {
-      {"Reduction.cu", runReduction},
-      {"Transpose.cu", runTranspose},
-      {"Atomics.cu", runAtomics},
-      {"SplitK.cu", runSplitK},
-      {"WarpExchange.cu", runExchange},
-      {"CopyPipeline.cu", runCopyPipeline},
-      {"BulkRing.cu", runBulkRing},
-      {"Matmul.cu", runMatmul},
+      {"Reduction.cu", runReduction},   {"Transpose.cu", runTranspose},
+      {"Atomics.cu", runAtomics},       {"SplitK.cu", runSplitK},
+      {"WarpExchange.cu", runExchange}, {"CopyPipeline.cu", runCopyPipeline},
+      {"BulkRing.cu", runBulkRing},     {"Matmul.cu", runMatmul},
       {"Cluster.cu", runCluster},
   };
 }

@@ -92,8 +92,8 @@ TEST_CASE("shared memory that nobody wrote") {
   CHECK(world.isClean());
   world->read(0, x + 12, 8, world.at("ld.shared.b64"));
   CHECK(onlyKind(world) == ReportKind::Uninitialized);
-  world->strong(0, x + 32, 4, Detector::Strong::ReadModifyWrite,
-                Order::Relaxed, Scope::Device, world.at("atom.shared.add"));
+  world->strong(0, x + 32, 4, Detector::Strong::ReadModifyWrite, Order::Relaxed,
+                Scope::Device, world.at("atom.shared.add"));
   CHECK(onlyKind(world) == ReportKind::Uninitialized);
 }
 
@@ -154,9 +154,8 @@ TEST_CASE("copies in flight") {
 TEST_CASE("completion tells nothing else of what the issuer did") {
   World world(64);
   world->write(0, World::shared(0), 4, world.at("st.shared.b32"));
-  AsyncOperation product =
-      world->start(0, Proxy::Async, world.at("wgmma.mma_async"),
-                   Completion::WgmmaGroup);
+  AsyncOperation product = world->start(
+      0, Proxy::Async, world.at("wgmma.mma_async"), Completion::WgmmaGroup);
   SyncPoint done;
   world->complete(product, done);
   world->acquire(32, done);

@@ -23,13 +23,25 @@ namespace {
 using Ids = std::set<int>;
 
 /// What is known, in the three ways.
-struct Knows {
+struct Plain {
   Ids known, fenced, loaded;
 
-  void add(const Knows &other) {
+  void add(const Plain &other) {
     known.insert(other.known.begin(), other.known.end());
     fenced.insert(other.fenced.begin(), other.fenced.end());
     loaded.insert(other.loaded.begin(), other.loaded.end());
+  }
+};
+
+/// The same, with what wide fences have released and relaxed loads have seen.
+struct Knows : Plain {
+  Plain released, seen;
+
+  using Plain::add;
+  void add(const Knows &other) {
+    Plain::add(other);
+    released.add(other.released);
+    seen.add(other.seen);
   }
 };
 
@@ -152,7 +164,17 @@ private:
         barrier(cluster, SyncPoint(), Knows());
       }
       return;
-    case 13:
+    case 13: { // A shuffle of two lanes of a block.
+      unsigned other = blockOf(thread) * blockThreads + below(blockThreads);
+      ThreadId first = blockOf(thread) % numBlocks * blockThreads;
+      uint32_t lanes = 1u << (id - first) |
+                       1u << (other % clusterThreads - first);
+      detector.exchange(first, lanes);
+      Ids mine = loadedByItself(thread), others = loadedByItself(other);
+      threads[thread].loaded.insert(others.begin(), others.end());
+      threads[other].loaded.insert(mine.begin(), mine.end());
+      return;
+    }
     case 14:
       detector.proxyFence(id);
       threads[thread].fenced = threads[thread].known;
@@ -215,6 +237,14 @@ private:
   Knows releasedBy(unsigned thread, bool afterLoads) const {
     Knows result = threads[thread];
     result.loaded = loadedOf(thread, afterLoads);
+    return result;
+  }
+  /// Of its own accesses those that are loaded.
+  Ids loadedByItself(unsigned thread) const {
+    Ids result;
+    for (int event : loadedOf(thread, false))
+      if (events[event].actor == int(thread))
+        result.insert(event);
     return result;
   }
   /// Its own accesses are loaded unless they are pending.
@@ -282,6 +312,8 @@ private:
           later.scope >= needed)
         continue;
       bool isShared = later.address < 1'000'000;
+      if (!earlier.isWrite && knows.loaded.count(i))
+        continue;
       if (!knows.known.count(i)) {
         // In flight only within a cluster.
         if (earlier.isAsync && earlier.cluster == later.cluster)
@@ -294,7 +326,7 @@ private:
         if (earlier.isWrite && !knows.fenced.count(i))
           expect(ReportKind::MissingProxyFence);
         else if (!earlier.isWrite && !earlier.isAsync && isShared &&
-                 later.isWrite && !knows.loaded.count(i))
+                 later.isWrite)
           expect(ReportKind::OverwrittenInFlight);
       }
     }
@@ -350,7 +382,7 @@ private:
     operation.start.loaded = loadedOf(thread, false);
     static const std::pair<Completion, Proxy> sorts[] = {
         {Completion::Barrier, Proxy::Async},
-        {Completion::Barrier, Proxy::Generic},
+        {Completion::Store, Proxy::Generic},
         {Completion::CopyGroup, Proxy::Generic},
         {Completion::BulkGroup, Proxy::Async},
         {Completion::WgmmaGroup, Proxy::Async}};
@@ -410,12 +442,15 @@ private:
     for (unsigned i = 0; i <= which; ++i) {
       const Operation &other = operations[i];
       if (i != which && (operation.completion == Completion::Barrier ||
+                         operation.completion == Completion::Store ||
                          other.completion != operation.completion ||
                          other.thread != operation.thread))
         continue;
       Ids done = other.reads;
       if (!readsOnly)
         done.insert(other.writes.begin(), other.writes.end());
+      if (other.completion == Completion::Store)
+        knows.add(other.start);
       knows.known.insert(done.begin(), done.end());
       knows.loaded.insert(done.begin(), done.end());
     }
@@ -424,8 +459,8 @@ private:
   // --- Strong accesses, as Words.h has the rules.
 
   struct Strong {
-    std::optional<Knows> fenced[3];
-    std::map<unsigned, Knows> pending; // By reach.
+    std::optional<Plain> fenced[2];
+    std::map<unsigned, Plain> pending; // By reach.
   };
   using Key = std::pair<unsigned, unsigned>; // Reach and owner.
 
@@ -459,7 +494,9 @@ private:
         if (at == word.end())
           continue;
         if (isAcquire)
-          threads[thread].add(at->second);
+          threads[thread].Plain::add(at->second);
+        else if (reach == 2)
+          threads[thread].seen.add(at->second);
         else
           strong[thread].pending[reach].add(at->second);
       }
@@ -470,6 +507,8 @@ private:
     for (unsigned reach = 0; reach <= scope; ++reach) {
       if (isRelease)
         word[keyOf(reach, event)].add(releasedBy(thread, false));
+      else if (reach == 2)
+        word[keyOf(reach, event)].add(threads[thread].released);
       else if (strong[thread].fenced[reach])
         word[keyOf(reach, event)].add(*strong[thread].fenced[reach]);
     }
@@ -478,13 +517,20 @@ private:
   void fence(unsigned thread, Order order, unsigned scope) {
     for (unsigned reach = 0; reach <= scope; ++reach) {
       if (order == Order::Acquire || order == Order::AcquireRelease) {
-        threads[thread].add(strong[thread].pending[reach]);
-        strong[thread].pending[reach] = Knows();
+        if (reach == 2)
+          threads[thread].Plain::add(threads[thread].seen);
+        else
+          threads[thread].Plain::add(strong[thread].pending[reach]);
+        strong[thread].pending[reach] = Plain();
       }
     }
     if (order == Order::Release || order == Order::AcquireRelease)
-      for (unsigned reach = 0; reach <= scope; ++reach)
-        strong[thread].fenced[reach] = releasedBy(thread, false);
+      for (unsigned reach = 0; reach <= scope; ++reach) {
+        if (reach == 2)
+          threads[thread].released.add(Plain(releasedBy(thread, false)));
+        else
+          strong[thread].fenced[reach] = releasedBy(thread, false);
+      }
   }
 
   void clearWords(uint64_t address, unsigned bytes) {
@@ -504,7 +550,7 @@ private:
   std::vector<Knows> points;
   std::vector<Event> events;
   std::vector<Operation> operations;
-  std::map<uint64_t, std::map<Key, Knows>> words;
+  std::map<uint64_t, std::map<Key, Plain>> words;
   std::optional<std::vector<ReportKind>> expected;
 };
 

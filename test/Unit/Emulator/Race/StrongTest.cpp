@@ -137,6 +137,28 @@ TEST_CASE("what a thread knows of others it passes on, too") {
   CHECK(p.world.isClean());
 }
 
+TEST_CASE("fences of all threads, a barrier, and one atomic") {
+  Passing p;
+  p.write();
+  bool isReleased = GENERATE(true, false), isAcquired = GENERATE(true, false);
+  // Thread 0 fences, thread 7 has the atomic.
+  if (isReleased)
+    p.from.fence(0, Order::AcquireRelease, Scope::Device);
+  SyncPoint point;
+  p.from.release(0, point);
+  p.from.acquire(7, point);
+  p.from.strong(7, p.flag, 4, update, Order::Relaxed, Scope::Device,
+                p.world.at("atom.add"));
+  p.to.strong(9, p.flag, 4, update, Order::Relaxed, Scope::Device,
+              p.world.at("atom.add"));
+  p.to.release(9, point = SyncPoint());
+  p.to.acquire(0, point);
+  if (isAcquired)
+    p.to.fence(0, Order::AcquireRelease, Scope::Device);
+  p.read();
+  CHECK(p.isRace() != (isReleased && isAcquired));
+}
+
 TEST_CASE("proxies across clusters") {
   Passing p;
   p.write();
@@ -145,7 +167,8 @@ TEST_CASE("proxies across clusters") {
   bool isFenced = GENERATE(false, true);
   if (isFenced)
     p.to.proxyFence(0);
-  AsyncOperation copy = p.to.start(0, Proxy::Async, p.world.at("cp.async.bulk"));
+  AsyncOperation copy =
+      p.to.start(0, Proxy::Async, p.world.at("cp.async.bulk"));
   p.to.read(copy, p.data, 16);
   auto reports = p.world.reports();
   REQUIRE(reports.empty() == isFenced);
@@ -187,10 +210,9 @@ TEST_CASE("reductions of copies are strong") {
   World world(32, 1, 2);
   uint64_t x = World::device(4096);
   for (unsigned c = 0; c < 2; ++c) {
-    AsyncOperation reduction =
-        world.cluster(c).start(0, Proxy::Async,
-                               world.at("cp.reduce.async.bulk.bulk_group"),
-                               Completion::BulkGroup);
+    AsyncOperation reduction = world.cluster(c).start(
+        0, Proxy::Async, world.at("cp.reduce.async.bulk.bulk_group"),
+        Completion::BulkGroup);
     world.cluster(c).reduce(reduction, x, 512);
   }
   CHECK(world.isClean());
