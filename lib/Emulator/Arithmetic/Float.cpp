@@ -218,14 +218,29 @@ uint64_t packResult(const Format &format, double value, const FloatMode &mode) {
                     : packDouble(format, value, mode.rounding);
 }
 
+/// A double to odd, as the narrow float that the mode asks for. Rounded to odd
+/// once more, to a float, it takes the quick way.
+uint64_t packNarrow(ptx::Type type, double value, const FloatMode &mode) {
+  Format format = formatOf(type);
+  if (!isNearest(mode) || mode.flush)
+    return finishNarrow(format, packResult(format, value, mode), mode);
+  auto nearest = float(value);
+  if (double error = value - nearest; error != 0 && std::isfinite(nearest)) {
+    uint32_t bits = llvm::bit_cast<uint32_t>(nearest);
+    if (!(bits & 1))
+      bits += (error > 0) == !(bits >> 31) ? 1 : -1;
+    nearest = llvm::bit_cast<float>(bits);
+  }
+  return finishNarrow(format, fromFloat(type, nearest), mode);
+}
+
 uint64_t fmaNarrow(ptx::Type type, uint64_t a, uint64_t b, uint64_t c,
                    const FloatMode &mode) {
-  Format format = formatOf(type);
   double product =
       narrowOperand(type, a, mode.flush) * narrowOperand(type, b, mode.flush);
   double sum =
       sumToOdd(product, narrowOperand(type, c, mode.flush), mode.rounding);
-  return finishNarrow(format, packResult(format, sum, mode), mode);
+  return packNarrow(type, sum, mode);
 }
 
 bool isNarrow(ptx::Type type) {
@@ -265,10 +280,9 @@ uint64_t addFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
                         {a, b});
   }
   if (isNarrow(type)) {
-    Format format = formatOf(type);
     double sum = sumToOdd(narrowOperand(type, a, mode.flush),
                           narrowOperand(type, b, mode.flush), mode.rounding);
-    return finishNarrow(format, packResult(format, sum, mode), mode);
+    return packNarrow(type, sum, mode);
   }
   ptx::Type element = elementOf(type);
   return onHalves([&](unsigned at) {
@@ -305,10 +319,9 @@ uint64_t mulFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
         {a, b});
   }
   if (isNarrow(type)) {
-    Format format = formatOf(type);
     double product =
         narrowOperand(type, a, mode.flush) * narrowOperand(type, b, mode.flush);
-    return finishNarrow(format, packResult(format, product, mode), mode);
+    return packNarrow(type, product, mode);
   }
   ptx::Type element = elementOf(type);
   return onHalves([&](unsigned at) {

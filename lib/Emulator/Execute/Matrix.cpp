@@ -370,7 +370,7 @@ Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
         Element place = elementOfMatrix(lane, half, access.isTransposed);
         uint16_t value = 0;
         if (char *row = rows.data[matrix * matrixRows + place.row])
-          std::memcpy(&value, row + 2 * place.column, 2);
+          std::memcpy(&value, row + size_t(2) * place.column, 2);
         word |= uint32_t(value) << (16 * half);
       }
       to[lane] = word;
@@ -390,7 +390,7 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask) {
         Element place = elementOfMatrix(lane, half, access.isTransposed);
         uint16_t value = from[lane] >> (16 * half);
         if (char *row = rows.data[matrix * matrixRows + place.row])
-          std::memcpy(row + 2 * place.column, &value, 2);
+          std::memcpy(row + size_t(2) * place.column, &value, 2);
       }
   }
   return Outcome::Next;

@@ -1,6 +1,7 @@
 //===- Programs.cpp - The programs of the validation suite ----------------===//
 
 #include "test/Emulator/Validation/Programs.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -108,7 +109,7 @@ static ValidationKernel parseKernel(llvm::StringRef program,
       kernel.outputWords = number<size_t>(value);
     } else if (key == "block") {
       std::vector<unsigned> extents = list<unsigned>(value);
-      std::copy(extents.begin(), extents.end(), kernel.block.begin());
+      llvm::copy(extents, kernel.block.begin());
     } else if (key == "grid") {
       kernel.grid = number<unsigned>(value);
     } else if (key == "cluster") {

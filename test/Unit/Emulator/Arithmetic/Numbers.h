@@ -91,6 +91,8 @@ public:
     case 1:
       fraction |= ones >> 3;
       break;
+    default:
+      break;
     }
     switch (random() % 8) {
     case 0:

@@ -146,7 +146,7 @@ TEST_CASE("Sums of floats are within the bound") {
           largest = std::max(largest, std::fabs(found));
           double bound = 2 * (k + 1) * std::ldexp(largest, -25) +
                          std::ldexp(std::fabs(sum), -23);
-          REQUIRE(std::fabs(found - sum) <= bound * (k / model.depth));
+          REQUIRE(std::fabs(found - sum) <= bound * (k / double(model.depth)));
         }
     }
   }
