@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/Integration/Harness.h"
+#include "lib/Compiler/EmulatedTarget.h"
 #include "lib/Compiler/GpuExecutable.h"
 #include "lib/Reference/Reference.h"
 #include "lib/Runtime/Array.h"
@@ -213,7 +214,11 @@ struct Launch::DeviceExecutable {
   std::unique_ptr<GpuExecutable> code;
 
   bool run(const BoundLaunch &bound) {
-    return code->run(*source->program, *source->kernel, bound);
+    bool good = code->run(*source->program, *source->kernel, bound);
+    EmulationFindings findings;
+    if (const emulator::EmulatedRun *run = code->emulatedRun())
+      findings.add(*run);
+    return !findings.report(*source->program, *source->kernel) && good;
   }
 };
 
@@ -407,9 +412,22 @@ static const char *gpuTarget() { return std::getenv("TILEC_TEST_TARGET"); }
 
 bool test::runsOnGpu() { return gpuTarget() != nullptr; }
 
+/// "emulator" or "emulator:sm_80", for which small arrays are enough.
+static bool isEmulator(llvm::StringRef target) {
+  return target.starts_with("emulator");
+}
+
+bool Launch::isSmall() const {
+  constexpr int64_t elements = 100000;
+  int64_t sum = 0;
+  for (const Tensor &tensor : tensors)
+    sum += tensor.numElements();
+  return sum <= elements;
+}
+
 std::string Launch::runReporting() {
   const char *gpu = gpuTarget();
-  if (gpu && !source->kernel->grid.empty())
+  if (gpu && !source->kernel->grid.empty() && (!isEmulator(gpu) || isSmall()))
     return runOnGpu(gpu);
   INFO(describe());
   DiagnosticEngine diags(source->program->sources);
@@ -446,6 +464,11 @@ std::string Launch::runOnGpu(llvm::StringRef target) {
   Program &program = *onDevice->source->program;
   CompileOptions options;
   options.target = target.str();
+  if (isEmulator(target)) {
+    llvm::StringRef gpu = target.split(':').second;
+    options.target = gpu.empty() ? "sm_90a" : gpu.str();
+    options.emulated = true;
+  }
   options.checked = checked;
   for (const auto &[name, size] : schedule)
     options.schedule[name] = size;

@@ -154,7 +154,7 @@ public:
 
   /// Compiles if need be and runs; fails the test on any error. With a GPU
   /// target in the environment's TILEC_TEST_TARGET ("sm_90a") kernels that have
-  /// a grid run there.
+  /// a grid run there; with "emulator" those whose arrays are small.
   void run();
   /// run(), and then as often on the same arguments: every run has to give the
   /// same bits. Threads that race give others now and then.
@@ -183,6 +183,7 @@ private:
   std::vector<Argument> arguments() const;
   void keepMemory();
   void verifyMemory();
+  bool isSmall() const;
   std::string runOnGpu(llvm::StringRef target);
 
   struct Source;

@@ -100,13 +100,14 @@ bool Runner::launchOnEmulator(const BoundLaunch &bound) {
   if (!options.ptx.empty() &&
       !writePTX(program, options, settings.moduleName, onGpu->ptx()))
     return false;
-  if (!onGpu->run(program, *kernel, bound))
-    return false;
+  bool good = onGpu->run(program, *kernel, bound);
   if (const emulator::EmulatedRun *run = onGpu->emulatedRun()) {
     runMilliseconds = run->milliseconds;
     findings.add(*run);
   }
-  return true;
+  if (!good)
+    findings.report(program, *kernel);
+  return good;
 }
 
 /// Runs once for the result; further runs are timed on the device.

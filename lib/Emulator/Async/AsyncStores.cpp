@@ -46,6 +46,7 @@ void runStoreOfLane(Warp &warp, unsigned lane, const Instruction &at) {
   AsyncOperation operation;
   if (Detector *detector = cluster.detector()) {
     operation = detector->start(warp.thread(lane), Proxy::Generic, at);
+    operation.releasesIssuer = true; // Its store is one of the thread itself.
     if (details.reduction)
       detector->reduce(operation, to.address, bytes);
     else

@@ -110,6 +110,8 @@ struct AsyncOperation {
   uint32_t readStep = 0, writeStep = 0;
   ThreadId issuer = 0;
   Proxy proxy = Proxy::Async;
+  /// Its completion releases what its issuer did before it, too: st.async.
+  bool releasesIssuer = false;
   const Instruction *instruction = nullptr;
   bool isStore = false; // Completion::Store.
   std::shared_ptr<const struct OperationStart> start; // What it knows.
@@ -188,7 +190,7 @@ public:
   void reduce(const AsyncOperation &operation, uint64_t address,
               uint64_t bytes);
   /// Whoever acquires `to` from now on knows that it is complete; and nothing
-  /// else of what its issuer did. May be called several times with different
+  /// else of what its issuer did, but for `releasesIssuer`. May be called several times with different
   /// points.
   void complete(const AsyncOperation &operation, SyncPoint &to);
   /// The same for its reads alone: cp.async.bulk.wait_group.read.

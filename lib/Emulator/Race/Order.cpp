@@ -291,6 +291,9 @@ void Detector::complete(const AsyncOperation &operation, SyncPoint &to) {
   if (operation.reader != operation.writer)
     knowledge.add(operation.reader, timesOf(operation.readStep));
   knowledge.add(operation.writer, timesOf(operation.writeStep));
+  if (operation.releasesIssuer)
+    knowledge.add(operation.start->base, operation.issuer,
+                  operation.start->issuer);
 }
 
 void Detector::completeReads(const AsyncOperation &operation, SyncPoint &to) {
