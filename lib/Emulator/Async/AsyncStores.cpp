@@ -41,8 +41,8 @@ void runStoreOfLane(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   std::array<char, 16> data = {};
   for (unsigned i = 0; i < details.values.size(); ++i)
-    std::memcpy(&data[i * elementBytes], &warp.values(details.values[i])[lane],
-                elementBytes);
+    std::memcpy(&data[size_t(i) * elementBytes],
+                &warp.values(details.values[i])[lane], elementBytes);
   AsyncOperation operation;
   if (Detector *detector = cluster.detector()) {
     operation = detector->start(warp.thread(lane), Proxy::Generic, at,

@@ -86,7 +86,7 @@ static AsyncOperation startOperation(const BulkTransfer &transfer,
   return operation;
 }
 
-void startLoad(std::shared_ptr<const BulkTransfer> transfer,
+void startLoad(const std::shared_ptr<const BulkTransfer> &transfer,
                llvm::ArrayRef<BulkPart> parts,
                llvm::ArrayRef<BulkTarget> targets) {
   Cluster &cluster = transfer->cluster();
@@ -114,7 +114,7 @@ void startLoad(std::shared_ptr<const BulkTransfer> transfer,
            "bulk copy"});
 }
 
-void startStore(std::shared_ptr<const BulkTransfer> transfer,
+void startStore(const std::shared_ptr<const BulkTransfer> &transfer,
                 llvm::ArrayRef<BulkPart> parts) {
   Cluster &cluster = transfer->cluster();
   const Issuer &issuer = transfer->issuer;
@@ -232,7 +232,7 @@ void runLine(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   cluster.counters.bulkStoreBytes += bytes;
   if (bytes != 0)
-    startStore(std::move(transfer), divide(cluster, bytes, 16));
+    startStore(transfer, divide(cluster, bytes, 16));
 }
 
 } // namespace

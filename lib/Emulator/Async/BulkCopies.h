@@ -91,11 +91,11 @@ struct BulkTransfer {
 };
 
 /// Starts all parts of a copy into shared memory.
-void startLoad(std::shared_ptr<const BulkTransfer> transfer,
+void startLoad(const std::shared_ptr<const BulkTransfer> &transfer,
                llvm::ArrayRef<BulkPart> parts,
                llvm::ArrayRef<BulkTarget> targets);
 /// The same of one out of shared memory.
-void startStore(std::shared_ptr<const BulkTransfer> transfer,
+void startStore(const std::shared_ptr<const BulkTransfer> &transfer,
                 llvm::ArrayRef<BulkPart> parts);
 
 /// The handlers, for each lane on its own.

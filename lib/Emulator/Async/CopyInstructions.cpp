@@ -42,7 +42,8 @@ struct ThreadCopy {
 void complete(Warp &warp, uint64_t bytes, llvm::ArrayRef<ThreadCopy> copies) {
   Cluster &cluster = warp.block.cluster;
   for (const ThreadCopy &copy : copies) {
-    std::memcpy(copy.to.data, copy.from.data, copy.sourceBytes);
+    if (copy.sourceBytes != 0)
+      std::memcpy(copy.to.data, copy.from.data, copy.sourceBytes);
     std::memset(copy.to.data + copy.sourceBytes, 0, bytes - copy.sourceBytes);
     --copy.group->unfinished;
     copiesOf(warp, copy.lane).finished(copy.number);

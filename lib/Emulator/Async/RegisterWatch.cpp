@@ -135,10 +135,9 @@ void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
     // the same registers in the same roles.
     // Compilers set what is overwritten to some value, and that nobody waits
     // for. But a first fence there must be.
-    bool isUnfenced = entry.user != 0
-                          ? !isChained && entry.userFence == fences
-                          : (accumulates || fences == 0) &&
-                                entry.written == fences;
+    bool isUnfenced = entry.user != 0 ? !isChained && entry.userFence == fences
+                                      : (accumulates || fences == 0) &&
+                                            entry.written == fences;
     if (isUnfenced && !unfenced) {
       unfenced = &entry;
       unfencedSlot = slot;

@@ -248,14 +248,20 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
   }
 
   uint64_t bytes = map->boxBytes();
-  uint64_t covered = uint64_t(map->numRows()) * map->pitchBytes();
+  uint64_t covered = map->numRows() * map->pitchBytes();
+  if (covered > warp.block.shared.size()) {
+    warp.report(ReportKind::OutOfBounds, lane, at,
+                "the box of a tensor map has " + std::to_string(covered) +
+                    " bytes in shared memory, more than the block has");
+    return;
+  }
   if (!transfer->isAllocated({0, map->numRows()}))
     return;
   auto parts = divide(cluster, map->numRows(), 1);
   if (!isStore) {
     auto targets = targetsOf(warp, lane, at, covered, 128);
     cluster.counters.bulkLoadBytes += bytes;
-    startLoad(std::move(transfer), parts, targets);
+    startLoad(transfer, parts, targets);
     return;
   }
   Place source =
@@ -265,7 +271,7 @@ void runTensor(Warp &warp, unsigned lane, const Instruction &at) {
     return;
   transfer->source = source.address;
   cluster.counters.bulkStoreBytes += bytes;
-  startStore(std::move(transfer), parts);
+  startStore(transfer, parts);
 }
 
 } // namespace

@@ -78,8 +78,8 @@ uint32_t TensorMap::copied(unsigned dimension) const {
   return (box[dimension] + stride - 1) / stride;
 }
 
-uint32_t TensorMap::numRows() const {
-  uint32_t rows = 1;
+uint64_t TensorMap::numRows() const {
+  uint64_t rows = 1;
   for (unsigned i = 1; i < rank; ++i)
     rows *= copied(i);
   return rows;

@@ -85,14 +85,14 @@ struct TensorMap {
   /// Elements that are copied along a dimension.
   uint32_t copied(unsigned dimension) const;
   uint32_t rowBytes() const { return copied(0) * elementBytes(); }
-  uint32_t numRows() const;
+  uint64_t numRows() const;
   /// From row to row in shared memory: with a swizzle each has a whole span,
   /// and a narrow box leaves the rest of it alone.
   uint32_t pitchBytes() const {
     return swizzle == Swizzle::None ? rowBytes() : spanOf(swizzle);
   }
   /// What a load writes, and what it tells an mbarrier.
-  uint64_t boxBytes() const { return uint64_t(rowBytes()) * numRows(); }
+  uint64_t boxBytes() const { return rowBytes() * numRows(); }
   /// The bits of an element outside.
   uint64_t fillBits() const;
 };

@@ -394,6 +394,8 @@ llvm::Error takeRegisters(Decoder &decoder, const ptx::Instruction &from,
                    : decoder.value(from, element, ptx::Type::B32);
     if (!slot)
       return slot.takeError();
+    if (*slot == noSlot)
+      return decoder.malformed(from, "a matrix has all its registers");
     slots.push_back(*slot);
     to.slots.push_back(*slot);
   }

@@ -304,6 +304,14 @@ void leave(Warp &warp, const Instruction &at, LaneMask lanes) {
   warp.exit(lanes);
 }
 
+/// The end that a program means: what was started must be done.
+void endThreads(Warp &warp, const Instruction &at, LaneMask lanes) {
+  checkCopiesAtExit(warp, lanes, at);
+  leave(warp, at, lanes);
+  if (warp.exited == warp.all)
+    checkStepsAtExit(warp, at);
+}
+
 Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {
   const Program &program = warp.block.cluster.launch.program;
   LaneMask exits = 0;
@@ -325,16 +333,13 @@ Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {
     }
     warp.jump(lane, to);
   });
-  if (exits) {
-    checkCopiesAtExit(warp, exits, at);
-    leave(warp, at, exits);
-  }
+  if (exits)
+    endThreads(warp, at, exits);
   return Outcome::Jumped;
 }
 
 Outcome runExit(Warp &warp, const Instruction &at, LaneMask lanes) {
-  checkCopiesAtExit(warp, lanes, at);
-  leave(warp, at, lanes);
+  endThreads(warp, at, lanes);
   return Outcome::Jumped;
 }
 

@@ -352,28 +352,47 @@ TEST_CASE("A tile of an odd matrix in the swizzle of 128 bytes") {
   checkStore(box, 3, "");
 }
 
-TEST_CASE("Boxes begin at multiples of 16 bytes") {
+TEST_CASE("Boxes that the hardware does not copy are reported") {
+  struct Case {
+    std::vector<uint32_t> box;
+    std::vector<int32_t> coordinates;
+    bool isStore;
+    ReportKind kind;
+  };
+  const Case &test =
+      GENERATE(Case{{16, 4}, {4, 1}, false, ReportKind::Misaligned},
+               Case{{16, 4}, {4, 1}, true, ReportKind::Misaligned},
+               Case{{16, 4}, {0, -1}, true, ReportKind::OutOfBounds},
+               Case{{16, 4}, {-8, 0}, true, ReportKind::OutOfBounds},
+               Case{{256, 256}, {0, 0}, false, ReportKind::OutOfBounds});
   Box box;
   box.rank = 2;
   box.dims = {64, 8};
   box.strides = {128};
-  box.box = {16, 4};
+  box.box = test.box;
   box.elementStrides = {1, 1};
-  box.coordinates = {4, 1};
+  box.coordinates = test.coordinates;
   DeviceMemory memory;
   uint64_t address = upload(memory, randomBytes(1024, 1), "tensor");
-  std::string text = fill(std::string(start) + R"(
+  std::string text =
+      fill(std::string(start) + R"(
   mbarrier.init.shared::cta.b64 [%r10], 1;
   $0
-  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [buffer], [%rd5, {$1}], [%r10];
+  $2
   ret;
 }
 )",
-                          {loadCoordinates(box), coordinateList(box)});
+           {loadCoordinates(box), coordinateList(box),
+            test.isStore ? "cp.async.bulk.tensor.2d.global.shared::cta."
+                           "bulk_group [%rd5, {$1}], [buffer];"
+                         : "cp.async.bulk.tensor.2d.shared::cluster."
+                           "global.mbarrier::complete_tx::bytes "
+                           "[buffer], [%rd5, {$1}], [%r10];"});
   LaunchResult result = run(
       text, Params().add(encoded(box, address), 64).add(address), {}, memory);
   INFO(describe(result));
   CHECK(result.reports.size() == 1);
-  CHECK(count(result, ReportKind::Misaligned) == 1);
+  CHECK(count(result, test.kind) == 1);
   CHECK(result.counters.bulkLoadBytes == 0);
+  CHECK(result.counters.bulkStoreBytes == 0);
 }
