@@ -505,14 +505,11 @@ static bool readsOnly(tile::KernelOp kernel) {
 /// The items of the prelude that a kernel uses.
 static std::string preludeFor(tile::KernelOp kernel,
                               const llvm::StringSet<> &used) {
-  std::string text = Prelude::get().select(used);
-  constexpr llvm::StringLiteral kept = "\"ld.global.nc\"",
-                                once = "\"ld.global.nc.L1::no_allocate\"";
-  if (size_t at = text.find(kept.str()); at != std::string::npos &&
-                                         !used.contains("load_around") &&
-                                         readsOnly(kernel))
-    text.replace(at, kept.size(), once);
-  return text;
+  llvm::StringMap<StringRef> macros;
+  // Past the first-level cache, unless the words of a vector hit it.
+  if (readsOnly(kernel) && !used.contains("load_around"))
+    macros["LOAD_GLOBAL"] = "\"ld.global.nc.L1::no_allocate\"";
+  return Prelude::get().select(used, macros);
 }
 
 /// Repeats `#line` before each line that it is about, or the lines of one

@@ -77,7 +77,9 @@ void Prelude::forEachName(
     visit(item.name);
 }
 
-std::string Prelude::select(const llvm::StringSet<> &used) const {
+std::string
+Prelude::select(const llvm::StringSet<> &used,
+                const llvm::StringMap<llvm::StringRef> &macros) const {
   llvm::StringSet<> wanted = used;
   // An item mentions only items before it, so one pass finds all.
   std::vector<bool> taken(items.size());
@@ -89,9 +91,16 @@ std::string Prelude::select(const llvm::StringSet<> &used) const {
       wanted.insert(name);
   }
   std::string text;
-  for (auto [item, isTaken] : llvm::zip_equal(items, taken))
-    if (isTaken)
+  for (auto [item, isTaken] : llvm::zip_equal(items, taken)) {
+    if (!isTaken)
+      continue;
+    if (auto macro = macros.find(item.name); macro != macros.end())
+      text += (item.text.take_front(item.text.find("#define")) + "#define " +
+               item.name + " " + macro->second + "\n\n")
+                  .str();
+    else
       text += item.text.str() + "\n\n";
+  }
   return text;
 }
 

@@ -28,8 +28,10 @@ public:
   static const Prelude &get();
 
   void forEachName(llvm::function_ref<void(llvm::StringRef)> visit) const;
-  /// The text of all items that code with these identifiers needs.
-  std::string select(const llvm::StringSet<> &used) const;
+  /// The text of all items that code with these identifiers needs. `macros` has
+  /// other values for macros.
+  std::string select(const llvm::StringSet<> &used,
+                     const llvm::StringMap<llvm::StringRef> &macros = {}) const;
 
 private:
   Prelude();

@@ -146,29 +146,41 @@ void KernelEmitter::emitShiftedLoad(tile::LoadOp op, const BlockAccess &access,
     auto count = [&](const RegisterLoop &loop) {
       return countInside(among, loop.reg);
     };
+    std::optional<Expr> partial = isPartial(among);
+    bool mayBeWhole = !partial || partial->text != "true";
+    auto load = [&](bool isWhole) {
+      each([&](const RegisterLoop &loop, const std::string &address) {
+        Expr any = binary(count(loop), ">", intLiteral(0, CType::I32),
+                          Prec::Relational, CType::Bool);
+        out.line("load_around(" + wordsAt(loop) + ", " + address +
+                 (isWhole ? std::string() : ", " + any.text) + ");");
+      });
+    };
     out.open("if (" + isAmong->text + ")");
     out.line("unsigned " + words + "[" + Twine(numWords) + "];");
     // All vectors are on their way before the first is waited for.
-    each([&](const RegisterLoop &loop, const std::string &address) {
-      Expr any = binary(count(loop), ">", intLiteral(0, CType::I32),
-                        Prec::Relational, CType::Bool);
-      out.line("load_around(" + wordsAt(loop) + ", " + address + ", " +
-               any.text + ");");
-    });
+    if (partial && mayBeWhole) {
+      out.open("if (" + partial->text + ")");
+      load(/*isWhole=*/false);
+      out.reopen("else");
+      load(/*isWhole=*/true);
+      out.close();
+    } else {
+      load(/*isWhole=*/!partial);
+    }
     each([&](const RegisterLoop &loop, const std::string &address) {
       out.line("take_shifted(" + entryPointer(fragment, loop) + ", " +
                wordsAt(loop) + ", " + address + ");");
     });
-    if (std::optional<Expr> partial = isPartial(among)) {
-      bool isKnown = partial->text == "true";
-      if (!isKnown)
-        out.open("if (" + partial->text + ")", /*optional=*/true);
+    if (partial) {
+      if (mayBeWhole)
+        out.open("if (" + partial->text + ")");
       each([&](const RegisterLoop &loop, const std::string &) {
         out.line("cut_behind<" + spelling(fragment.type) + ">(" +
                  entryPointer(fragment, loop) + ", " + count(loop).text + ", " +
                  pad.text + ");");
       });
-      if (!isKnown)
+      if (mayBeWhole)
         out.close();
     }
     out.reopen("else");

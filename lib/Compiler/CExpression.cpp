@@ -33,28 +33,12 @@ private:
 };
 } // namespace
 
-/// The type that a value of an element type has in C; null if none does.
-static const char *ctype(DType dtype) {
-  switch (dtype) {
-  case DType::F64:
-    return "double";
-  case DType::F32:
-    return "float";
-  case DType::I64:
-    return "int64_t";
-  case DType::I32:
-    return "int32_t";
-  case DType::I16:
-    return "int16_t";
-  case DType::I8:
-    return "int8_t";
-  case DType::U8:
-    return "uint8_t";
-  case DType::Bool:
+/// The type of a value in an expression; empty if C has none.
+static llvm::StringRef typeOfValue(DType dtype) {
+  if (dtype == DType::Bool)
     return "int";
-  default:
-    return nullptr;
-  }
+  bool isNumber = !isFloat(dtype) || dtype == DType::F32 || dtype == DType::F64;
+  return isNumber ? typeInC(dtype) : "";
 }
 
 /// As an operand: in parentheses unless it is a word.
@@ -66,10 +50,10 @@ static std::string operand(llvm::StringRef text) {
 
 /// Narrowed to its type; integers are widened again.
 static Text converted(DType dtype, const std::string &value) {
-  const char *type = ctype(dtype);
-  if (!type)
+  llvm::StringRef type = typeOfValue(dtype);
+  if (type.empty())
     return std::nullopt;
-  std::string cast = "(" + std::string(type) + ")" + operand(value);
+  std::string cast = "(" + type.str() + ")" + operand(value);
   return isFloat(dtype) || dtype == DType::I64 ? cast : "(int64_t)" + cast;
 }
 

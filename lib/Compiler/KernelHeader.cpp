@@ -110,8 +110,7 @@ void HeaderPrinter::nameThings() {
   parameters = fresh("parameters");
 }
 
-/// What a scalar is in C. Narrow floats come as their bits.
-static llvm::StringRef scalarType(DType dtype) {
+llvm::StringRef tilec::typeInC(DType dtype) {
   switch (dtype) {
   case DType::F64:
     return "double";
@@ -249,7 +248,7 @@ void HeaderPrinter::printSignature() {
     if (param->isTensor)
       os << kernel.name << "_tensor";
     else
-      os << scalarType(param->dtype);
+      os << typeInC(param->dtype);
     os << ' ' << name;
   }
   os << ") {\n";
@@ -409,7 +408,7 @@ void HeaderPrinter::printParameters() {
     case Kind::Reports:
       llvm_unreachable("a kernel that reports has no header");
     case Kind::Scalar:
-      type = scalarType(param.dtype).str() + " ";
+      type = typeInC(param.dtype).str() + " ";
       value = params[param.arg];
       if (param.dtype == DType::Bool)
         value += " != 0";

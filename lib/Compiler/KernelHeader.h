@@ -19,6 +19,9 @@ std::optional<std::string> printKernelHeader(Program &program,
                                              const typed::Kernel &kernel,
                                              const GpuCode &code);
 
+/// What a scalar is in C. Narrow floats are passed as their bits.
+llvm::StringRef typeInC(DType dtype);
+
 /// A scalar expression over dimensions and scalar parameters in C, with
 /// evaluateScalar's results; `names` says what those are called there. Uses
 /// PREFIX_floor_div and PREFIX_floor_mod. Nothing if C would need a function of

@@ -172,7 +172,7 @@ public:
       : launch(launch), numThreads(numThreads),
         total(volume(launch.grid) / volume(launch.cluster)),
         most(std::min<uint64_t>(total, residentClusters(launch))),
-        admitted(std::min<uint64_t>(most, 2 * numThreads)) {}
+        admitted(std::min(most, 2 * uint64_t(numThreads))) {}
 
   Counters run() {
     std::vector<std::thread> threads;

@@ -11,6 +11,7 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <unistd.h>
 
 using namespace tilec::cli;
@@ -54,6 +55,8 @@ int main(int argc, char **argv) {
       "tilec: internal error: this is a bug of tilec; please report it with "
       "the program, the command line and the lines below\n");
   llvm::sys::AddSignalHandler(exitAfterCrash, nullptr);
+  // A write beyond the limit of a file's size is an error, not a crash.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
   llvm::install_bad_alloc_error_handler(reportOutOfMemory);
 
   int exitCode = runTilec(llvm::ArrayRef<const char *>(argv + 1, argv + argc));

@@ -156,7 +156,7 @@ DEVICE float erf_f32(float x) {
   return copysignf(minimum(fabsf(y), 1.0f), x);
 }
 
-// x times the normal distribution function of x: to 3e-7, and to 3e-7 of itself
+// x times the normal distribution function of x: to 5e-7, and to 5e-7 of itself
 // above -0.5. The binary logarithm of that function is nearly a square; this
 // polynomial was fitted for errors that are small beside the product, which at
 // the bound is 0.

@@ -7,6 +7,14 @@ DEVICE int phase_of(const void *at) {
 }
 
 // The five words that 16 bytes lie in; only four if these are aligned.
+DEVICE void load_around(unsigned *words, const void *from) {
+  int phase = phase_of(from) % 4;
+  const char *low = (const char *)from - phase;
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    load_4(words + i, low + 4 * i);
+  load_4_if(words + 4, low + 16, phase != 0);
+}
 DEVICE void load_around(unsigned *words, const void *from, bool ok) {
   int phase = phase_of(from) % 4;
   const char *low = (const char *)from - phase;

@@ -181,7 +181,7 @@ unsigned sectorsOf(const LanePlaces &places, LaneMask lanes, unsigned bytes) {
   });
   if (isSorted)
     return count;
-  auto end = sectors.begin() + count;
+  auto *end = sectors.begin() + count;
   std::sort(sectors.begin(), end);
   return unsigned(std::unique(sectors.begin(), end) - sectors.begin());
 }
@@ -212,8 +212,7 @@ void countWavefronts(const LanePlaces &places, LaneMask lanes, unsigned bytes,
   // Wider accesses are served in parts of the warp that want 128 bytes.
   unsigned perGroup = bytes <= 4 ? 32 : std::max(1u, 128 / bytes);
   for (unsigned begin = 0; begin < warpSize; begin += perGroup) {
-    LaneMask group =
-        lanes & LaneMask(((uint64_t(1) << perGroup) - 1) << begin);
+    LaneMask group = lanes & LaneMask(((uint64_t(1) << perGroup) - 1) << begin);
     if (!group)
       continue;
     std::array<uint32_t, 64> words;

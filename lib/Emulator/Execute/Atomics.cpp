@@ -131,8 +131,8 @@ Outcome runAtomic(Warp &warp, const Instruction &at, LaneMask lanes) {
         for (unsigned i = 0; i != atomic.count; ++i) {
           uint64_t b = warp.values(at.value(1 + i))[lane];
           uint64_t c = isCas ? warp.values(at.value(2))[lane] : 0;
-          uint64_t old = update(data + i * atomic.bytes, atomic.bytes, atomic,
-                                at.type, isGlobal, b, c, isChanged);
+          uint64_t old = update(data + size_t(i) * atomic.bytes, atomic.bytes,
+                                atomic, at.type, isGlobal, b, c, isChanged);
           if (atomic.returns)
             warp.row(at.result(i))[lane] = old;
         }
@@ -277,7 +277,9 @@ llvm::Error decodeAtomic(Decoder &decoder, const ptx::Instruction &from,
   if (!returns && (isCas || atomic->operation == Atomic::Operation::Exchange))
     return decoder.malformed(from, "red has no such operation");
   unsigned first = returns ? 1 : 0;
-  if (from.operands.size() != size_t(first + 2 + isCas + hasPolicy))
+  size_t numOperands = first + 2;
+  numOperands += isCas + hasPolicy;
+  if (from.operands.size() != numOperands)
     return decoder.malformed(from, "the wrong number of operands");
   if (returns)
     if (llvm::Error error =

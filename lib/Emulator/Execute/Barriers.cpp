@@ -143,6 +143,12 @@ bool readOperands(Warp &warp, const Instruction &at, unsigned lane,
   return true;
 }
 
+// Whether a count means the whole block, in either way of saying so.
+bool areAll(const Block &block, unsigned threads) {
+  return threads == NamedBarrier::allThreads ||
+         threads == block.warps.size() * warpSize;
+}
+
 // A lane arrives; whether it now waits.
 bool arrive(Warp &warp, const Instruction &at, unsigned lane, unsigned number,
             unsigned expected) {
@@ -153,7 +159,8 @@ bool arrive(Warp &warp, const Instruction &at, unsigned lane, unsigned number,
     barrier.expected = expected;
     barrier.arrived.assign(block.warps.size(), 0);
     barrier.waits.assign(block.warps.size(), 0);
-  } else if (barrier.expected != expected) {
+  } else if (barrier.expected != expected &&
+             !(areAll(block, barrier.expected) && areAll(block, expected))) {
     auto text = [](unsigned threads) {
       return threads == NamedBarrier::allThreads ? "all"
                                                  : std::to_string(threads);

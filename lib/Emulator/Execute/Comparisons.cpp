@@ -31,8 +31,8 @@ constexpr auto greaterOrEqual = [](auto a, auto b) { return a >= b; };
 
 // Of floats: those above are false where an operand is a NaN, those with `Or`
 // true.
-constexpr auto isNumber = [](auto a, auto b) { return a == a && b == b; };
-constexpr auto isNaN = [](auto a, auto b) { return a != a || b != b; };
+constexpr auto isNumber = [](auto a, auto b) { return a < b || a >= b; };
+constexpr auto isNaN = [](auto a, auto b) { return !(a < b || a >= b); };
 constexpr auto different = [](auto a, auto b) { return a < b || a > b; };
 constexpr auto equalOrNaN = [](auto a, auto b) { return !(a < b || a > b); };
 constexpr auto lessOrNaN = [](auto a, auto b) { return !(a >= b); };

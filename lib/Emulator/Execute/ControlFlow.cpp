@@ -299,12 +299,9 @@ llvm::Error decodeCall(Decoder &decoder, const ptx::Instruction &from,
 //===----------------------------------------------------------------------===//
 
 void leave(Warp &warp, const Instruction &at, LaneMask lanes) {
-  checkCopiesAtExit(warp, lanes, at);
   uint32_t counter = warp.counterOf(at);
   forEachLane(lanes, [&](unsigned lane) { warp.jump(lane, counter); });
   warp.exit(lanes);
-  if (warp.exited == warp.all)
-    checkStepsAtExit(warp, at);
 }
 
 Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {
@@ -328,12 +325,15 @@ Outcome runReturn(Warp &warp, const Instruction &at, LaneMask lanes) {
     }
     warp.jump(lane, to);
   });
-  if (exits)
+  if (exits) {
+    checkCopiesAtExit(warp, exits, at);
     leave(warp, at, exits);
+  }
   return Outcome::Jumped;
 }
 
 Outcome runExit(Warp &warp, const Instruction &at, LaneMask lanes) {
+  checkCopiesAtExit(warp, lanes, at);
   leave(warp, at, lanes);
   return Outcome::Jumped;
 }
@@ -342,7 +342,8 @@ Outcome runTrap(Warp &warp, const Instruction &at, LaneMask lanes) {
   warp.report(ReportKind::AssertFailed, firstLane(lanes), at,
               "a thread executes trap, which ends the kernel");
   warp.block.cluster.launch.isStopped = true;
-  return runExit(warp, at, lanes);
+  leave(warp, at, lanes);
+  return Outcome::Jumped;
 }
 
 // A breakpoint without a debugger does nothing here.

@@ -5,6 +5,7 @@
 #include "lib/Emulator/Execute/Lanes.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
+#include <type_traits>
 
 namespace tilec::emulator {
 
@@ -14,27 +15,19 @@ using Kind = ptx::Operand::Kind;
 using ptx::Space;
 using ptx::Type;
 
-template <unsigned bytes> struct UnsignedOf;
-template <> struct UnsignedOf<1> {
-  using type = uint8_t;
-};
-template <> struct UnsignedOf<2> {
-  using type = uint16_t;
-};
-template <> struct UnsignedOf<4> {
-  using type = uint32_t;
-};
-template <> struct UnsignedOf<8> {
-  using type = uint64_t;
-};
+/// An element, as the host has it.
+template <unsigned bytes>
+using Word = std::conditional_t<
+    bytes == 1, uint8_t,
+    std::conditional_t<bytes == 2, uint16_t,
+                       std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
 
 //===----------------------------------------------------------------------===//
 // Loads
 //===----------------------------------------------------------------------===//
 
 template <unsigned bytes>
-uint64_t extend(typename UnsignedOf<bytes>::type value,
-                const MemoryAccess &access) {
+uint64_t extend(Word<bytes> value, const MemoryAccess &access) {
   if (!access.isSigned)
     return value;
   using Signed = std::make_signed_t<decltype(value)>;
@@ -63,7 +56,7 @@ void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
 // Elements of 16 bytes are two of 8: `slots` has two for each.
 template <unsigned bytes>
 Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
-  using T = typename UnsignedOf<bytes>::type;
+  using T = Word<bytes>;
   const MemoryAccess &access = at.as<MemoryAccess>();
   LanePlaces places;
   resolveLanes(warp, at, access, warp.values(at.value(0)), lanes, false,
@@ -72,7 +65,7 @@ Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
     uint64_t *to = warp.row(at.result(i));
     forEachLane(places.lanes, [&](unsigned lane) {
       T value;
-      std::memcpy(&value, places.data[lane] + i * bytes, bytes);
+      std::memcpy(&value, places.data[lane] + size_t(i) * bytes, bytes);
       to[lane] = extend<bytes>(value, access);
     });
     // What is not there reads as zero.
@@ -87,7 +80,7 @@ Outcome runLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
 // The parameters of the kernel are the same for all lanes.
 template <unsigned bytes>
 Outcome runLoadParam(Warp &warp, const Instruction &at, LaneMask lanes) {
-  using T = typename UnsignedOf<bytes>::type;
+  using T = Word<bytes>;
   const MemoryAccess &access = at.as<MemoryAccess>();
   const std::vector<char> &params = warp.block.cluster.launch.params;
   uint64_t offset =
@@ -98,7 +91,7 @@ Outcome runLoadParam(Warp &warp, const Instruction &at, LaneMask lanes) {
     return runLoad<bytes>(warp, at, lanes);
   for (unsigned i = 0; i != at.numResults; ++i) {
     T value;
-    std::memcpy(&value, params.data() + offset + i * bytes, bytes);
+    std::memcpy(&value, params.data() + offset + size_t(i) * bytes, bytes);
     uint64_t extended = extend<bytes>(value, access);
     uint64_t *to = warp.row(at.result(i));
     forEachLane(lanes, [&](unsigned lane) { to[lane] = extended; });
@@ -108,7 +101,7 @@ Outcome runLoadParam(Warp &warp, const Instruction &at, LaneMask lanes) {
 
 template <unsigned bytes>
 Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
-  using T = typename UnsignedOf<bytes>::type;
+  using T = Word<bytes>;
   const MemoryAccess &access = at.as<MemoryAccess>();
   Cluster &cluster = warp.block.cluster;
   Detector *detector = cluster.detector();
@@ -126,7 +119,7 @@ Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
     auto lock = lockStrong(cluster.launch, isDetecting, address);
     for (unsigned i = 0; i != at.numResults; ++i) {
       T value = __atomic_load_n(
-          reinterpret_cast<const T *>(places.data[lane] + i * bytes),
+          reinterpret_cast<const T *>(places.data[lane] + size_t(i) * bytes),
           __ATOMIC_ACQUIRE);
       warp.row(at.result(i))[lane] = extend<bytes>(value, access);
     }
@@ -144,7 +137,7 @@ Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
 
 template <unsigned bytes>
 Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
-  using T = typename UnsignedOf<bytes>::type;
+  using T = Word<bytes>;
   const MemoryAccess &access = at.as<MemoryAccess>();
   Cluster &cluster = warp.block.cluster;
   LanePlaces places;
@@ -153,7 +146,7 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
     const uint64_t *from = warp.values(at.value(i));
     forEachLane(places.lanes, [&](unsigned lane) {
       T value = T(from[lane]);
-      std::memcpy(places.data[lane] + (i - 1) * bytes, &value, bytes);
+      std::memcpy(places.data[lane] + size_t(i - 1) * bytes, &value, bytes);
     });
   }
   if (access.space == Space::Param || access.space == Space::Local)
@@ -171,7 +164,7 @@ Outcome runStore(Warp &warp, const Instruction &at, LaneMask lanes) {
 
 template <unsigned bytes>
 Outcome runStrongStore(Warp &warp, const Instruction &at, LaneMask lanes) {
-  using T = typename UnsignedOf<bytes>::type;
+  using T = Word<bytes>;
   const MemoryAccess &access = at.as<MemoryAccess>();
   Cluster &cluster = warp.block.cluster;
   Detector *detector = cluster.detector();
@@ -186,7 +179,7 @@ Outcome runStrongStore(Warp &warp, const Instruction &at, LaneMask lanes) {
                        Detector::Strong::Store, access.order, access.scope, at);
     for (unsigned i = 1; i != at.numValues(); ++i)
       __atomic_store_n(
-          reinterpret_cast<T *>(places.data[lane] + (i - 1) * bytes),
+          reinterpret_cast<T *>(places.data[lane] + size_t(i - 1) * bytes),
           T(warp.values(at.value(i))[lane]), __ATOMIC_RELEASE);
   });
   cluster.wrote();

@@ -21,7 +21,7 @@ namespace {
 
 using Load = llvm::function_ref<bool(uint64_t, void *, unsigned)>;
 
-constexpr size_t longestString = 64 * 1024;
+constexpr size_t longestString = size_t(64) * 1024;
 
 std::string loadString(uint64_t address, Load load) {
   std::string result;

@@ -240,7 +240,7 @@ struct PendingOperation {
 /// for them; an instruction mostly has the same pattern again.
 struct AccessPattern {
   const Instruction *at = nullptr;
-  uint64_t phase = 0; // Of the first address in 128 bytes.
+  uint64_t phase = 0; // Of the first address, in a word or a sector.
   std::array<uint64_t, warpSize> distance = {};
   unsigned count = 0, ideal = 0; // Sectors; wavefronts.
 };

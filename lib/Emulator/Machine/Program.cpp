@@ -14,8 +14,8 @@ namespace {
 
 // What the hardware has at most, of a thread; and the field that offsets of
 // shared memory have in addresses.
-constexpr uint64_t maxLocalBytes = 512 * 1024;
-constexpr uint64_t maxParamBytes = 512 * 1024;
+constexpr uint64_t maxLocalBytes = uint64_t(512) * 1024;
+constexpr uint64_t maxParamBytes = uint64_t(512) * 1024;
 constexpr uint64_t maxSharedBytes =
     (uint64_t(1) << sharedRankShift) - sharedOrigin;
 

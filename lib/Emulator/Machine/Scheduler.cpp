@@ -517,8 +517,7 @@ void Scheduler::reportDeadlock() {
           what = "a value in memory that does not change";
         else if (what.empty())
           what = "something that does not happen";
-        here[{warp->blocked >> lane & 1 ? warp->pc[lane] : warp->pc[lane],
-              what}] |= LaneMask(1) << lane;
+        here[{warp->pc[lane], what}] |= LaneMask(1) << lane;
       });
       for (const auto &[place, lanes] : here) {
         Waiters &waiters = places[{place.first, place.second, block->rank}];
@@ -552,9 +551,10 @@ void Scheduler::reportDeadlock() {
     list("warp", waiters.warps);
     list("thread", waiters.threads);
     bool isOne = waiters.warps.size() + waiters.threads.size() == 1;
+    who += isOne ? " waits for " : " wait for ";
+    who += what;
     report.participants.push_back(waiters.first->participant(
-        waiters.lane, launch.program.instructions[pc],
-        who + (isOne ? " waits" : " wait") + " for " + what));
+        waiters.lane, launch.program.instructions[pc], std::move(who)));
   }
   cluster.launch.reporter.add(std::move(report));
   cluster.launch.isStopped = true;

@@ -200,11 +200,10 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
     auto &list = (self.isStrong ? set.strong : set.weak).list;
     if (!list.empty() && list.back().isBy(self) && isNeedless(list.back())) {
       list.back() = self;
-      set.hasWrites |= self.isWrite;
-      if (self.isStrong)
-        set.scope = std::min<unsigned>(set.scope, self.scope);
       return;
     }
+    if (!self.isStrong && set.weak.replace(self))
+      return;
   }
   shadow.addSince(record, self, mostSince(address), isNeedless);
 }

@@ -13,11 +13,17 @@ Shadow::Shadow(uint64_t bytes, const Access &initial) {
 
 void Shadow::split(Cell &cell, unsigned shift) {
   unsigned count = cellBytes >> shift;
-  auto parts = std::make_unique<Record[]>(count);
+  Record *parts = nullptr;
+  if (freeParts[shift].empty()) {
+    parts = memory.Allocate<Record>(count);
+  } else {
+    parts = freeParts[shift].back();
+    freeParts[shift].pop_back();
+  }
   unsigned ratio = cell.shift - shift;
   for (unsigned i = 0; i < count; ++i) {
     const Record &from = cell.parts ? cell.parts[i >> ratio] : cell.whole;
-    parts[i] = from;
+    new (&parts[i]) Record(from);
     // The first of them keeps the set, the others get one of their own.
     bool isFirst = (i & ((1u << ratio) - 1)) == 0;
     if (from.since.agent == Access::many && !isFirst) {
@@ -26,7 +32,9 @@ void Shadow::split(Cell &cell, unsigned shift) {
       parts[i].since.step = index;
     }
   }
-  cell.parts = std::move(parts);
+  if (cell.parts)
+    freeParts[cell.shift].push_back(cell.parts);
+  cell.parts = parts;
   cell.shift = shift;
 }
 
@@ -37,7 +45,8 @@ void Shadow::merge(Cell &cell) {
     if (cell.parts[i].since.agent != Access::none)
       return;
   cell.whole = cell.parts[0];
-  cell.parts.reset();
+  freeParts[cell.shift].push_back(cell.parts);
+  cell.parts = nullptr;
   cell.shift = cellShift;
 }
 
@@ -52,10 +61,29 @@ uint32_t Shadow::newSet() {
   for (AccessSet::Part *part : {&set.weak, &set.strong}) {
     part->list.clear();
     part->limit = AccessSet::Part().limit;
+    part->numSorted = part->next = 0;
   }
   set.hasWrites = false;
   set.scope = AccessSet::widestScope;
   return index;
+}
+
+bool AccessSet::Part::replace(const Access &access) {
+  size_t at = next;
+  if (at >= numSorted || !list[at].isBy(access)) {
+    auto end = list.begin() + ptrdiff_t(numSorted);
+    auto key = [](const Access &a) { return std::pair(a.cluster, a.agent); };
+    at = size_t(std::lower_bound(list.begin(), end, access,
+                                 [&](const Access &a, const Access &b) {
+                                   return key(a) < key(b);
+                                 }) -
+                list.begin());
+    if (at == numSorted || !list[at].isBy(access))
+      return false;
+  }
+  list[at] = access;
+  next = at + 1;
+  return true;
 }
 
 void Shadow::cleanUp(AccessSet::Part &part, size_t most) {
@@ -80,6 +108,8 @@ void Shadow::cleanUp(AccessSet::Part &part, size_t most) {
       list[i] = list[i * list.size() / (most / 2)];
     list.resize(most / 2);
   }
+  part.numSorted = list.size();
+  part.next = 0;
   part.limit = std::max<size_t>(64, 2 * list.size());
 }
 

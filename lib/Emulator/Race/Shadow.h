@@ -25,7 +25,9 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Allocator.h"
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -73,6 +75,13 @@ struct AccessSet {
   struct Part {
     std::vector<Access> list;
     size_t limit = 64; // Length at which it is cleaned up.
+    /// So many from the beginning are sorted by agent; the one that was
+    /// replaced last is before `next`, since agents mostly come in order.
+    size_t numSorted = 0, next = 0;
+
+    /// Puts an access in the place of an earlier one by the same agent, if
+    /// there is one among those that are sorted. For reads.
+    bool replace(const Access &access);
   };
   Part weak;              // Reads.
   Part strong;            // Reads and writes.
@@ -115,7 +124,7 @@ private:
   static constexpr uint64_t cellBytes = 1 << cellShift;
   struct Cell {
     Record whole; // Meaningless if there are parts.
-    std::unique_ptr<Record[]> parts;
+    Record *parts = nullptr;
     uint8_t shift = cellShift; // Of the bytes of a record.
   };
   void split(Cell &cell, unsigned shift);
@@ -126,6 +135,8 @@ private:
   std::vector<Cell> cells;
   std::vector<AccessSet> sets;
   std::vector<uint32_t> freeSets;
+  llvm::BumpPtrAllocator memory; // Of parts.
+  std::array<std::vector<Record *>, cellShift> freeParts; // By their shift.
 };
 
 //===----------------------------------------------------------------------===//

@@ -45,7 +45,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
     acc[v] = 0;
   for (int step = 0; step < steps; ++step) {
     int s = step % STAGES;
-    UNLESS(3, BAR_WAIT(SHARED(&full[s]), step / STAGES & 1)); // fault 10: bytes that never come [deadlock] fault 14: a box one row short [deadlock]
+    UNLESS(3, BAR_WAIT(SHARED(&full[s]), step / STAGES & 1)); // fault 10: bytes that never come [deadlock] fault 14: a box one row short [deadlock] fault 7: phases end too early [deadlock]
     u64 a = DESCRIPTOR(SHARED(stages[s].a) + part * 64 * 128, PICK(13, 2048, 1024)), b = DESCRIPTOR(SHARED(stages[s].b), 1024);
     UNLESS(5, WGMMA_FENCE);
     for (int k = 0; k < DEPTH / 16; ++k)
@@ -70,7 +70,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
   UNLESS(17, PROXY_FENCE);
   UNLESS(18, NAMED_SYNC(PICK(19, 1, 1 + part), PICK(20, 160, 128))); // fault 20: more threads than come [deadlock|barrier-misuse]
   if (lane == 0) {
-    TENSOR_STORE(&mapC, 0, part * 64, SHARED(tiles[part])); // fault 17: no proxy fence [missing-proxy-fence] fault 18: not all have written [shared-race] fault 19: two groups at one barrier [shared-race]
+    TENSOR_STORE(&mapC, 0, part * 64, SHARED(tiles[part])); // fault 17: no proxy fence [missing-proxy-fence] fault 18: not all have written [shared-race] fault 19: two groups at one barrier [shared-race sometimes]
     BULK_COMMIT;
     UNLESS(21, BULK_WAIT_READ(0));
   }

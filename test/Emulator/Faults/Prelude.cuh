@@ -9,6 +9,8 @@
 //
 //     out[i] = stage[i];  // fault 3: the barrier is missing [shared-race]
 //
+// Some faults show only in some orders of events: "[shared-race sometimes]".
+//
 // Instructions are macros, so that their lines are those of their use.
 
 #ifndef FAULT

@@ -29,5 +29,5 @@ KERNEL reduction(const float *in, float *out, int n) {
   }
   if (FAULT != 6 && (FAULT != 4 || i % 3))
     __syncthreads(); // fault 4: a barrier not for all lanes [divergent-aligned|deadlock]
-  out[i] = sum * i;
+  out[i] = sum * i; // fault 4: for them it was no barrier [shared-race]
 }

@@ -9,11 +9,9 @@ using namespace tilec::emulator;
 
 namespace {
 
-const std::vector<Operands> one = {Operands{}};
-
 /// What one thread computes.
 uint64_t valueOf(const std::string &statements) {
-  return run(statements, Type::U64, {Type::U32}, one).front();
+  return run(statements, Type::U64, {Type::U32}, Operands{}).front();
 }
 
 /// Whether the generic address that statements leave in %x1 is in a space.
@@ -78,6 +76,8 @@ TEST_CASE("mapa and getctarank without a cluster", "[addresses]") {
   CHECK(valueOf(shared + "getctarank.u64 %r1, %x0; cvt.u64.u32 %d, %r1;") == 0);
   CHECK(valueOf(shared + "mapa.u64 %x1, %x0, 0; st.shared.u64 [s], 9;\n"
                          "ld.u64 %d, [%x1];") == 9);
+  // The block itself, by name.
+  CHECK(isIn("shared::cta", shared + "mapa.u64 %x1, %x0, 0;"));
 }
 
 TEST_CASE("mapa names the blocks of a cluster", "[addresses]") {

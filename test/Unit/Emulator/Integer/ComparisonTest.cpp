@@ -52,14 +52,14 @@ template <typename T> Order orderOf(T a, T b) {
   return a == b ? Order::Equal : Order::Unordered;
 }
 
-const std::vector<std::string> floatRelations = {
-    "eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ",
-    "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+constexpr const char *floatRelations[] = {"eq",  "ne",  "lt",  "le",  "gt",
+                                          "ge",  "equ", "neu", "ltu", "leu",
+                                          "gtu", "geu", "num", "nan"};
 
 /// Numbers, infinities, subnormals, zeros and NaNs.
-const std::vector<double> floats = {0.0,     -0.0,     1.0,       -1.0,   1.5,
-                                    2.0,     -2.0,     1e-40,     -1e-40, 3e-41,
-                                    65504.0, INFINITY, -INFINITY, NAN};
+constexpr double floats[] = {0.0,     -0.0,     1.0,       -1.0,   1.5,
+                             2.0,     -2.0,     1e-40,     -1e-40, 3e-41,
+                             65504.0, INFINITY, -INFINITY, NAN};
 
 uint64_t bitsOfFloat(double value) {
   auto narrow = float(value);
@@ -80,11 +80,11 @@ uint64_t bitsOfDouble(double value) {
 }
 
 /// Some halves, with their values; and the same of bfloat16.
-const std::vector<std::pair<uint64_t, double>> halves = {
+constexpr std::pair<uint64_t, double> halves[] = {
     {0x0000, 0.0}, {0x8000, -0.0},    {0x3c00, 1.0},      {0xbc00, -1.0},
     {0x3e00, 1.5}, {0x7bff, 65504.0}, {0x7c00, INFINITY}, {0xfc00, -INFINITY},
     {0x7e00, NAN}, {0x0001, 0x1p-24}};
-const std::vector<std::pair<uint64_t, double>> brains = {
+constexpr std::pair<uint64_t, double> brains[] = {
     {0x0000, 0.0}, {0x8000, -0.0},     {0x3f80, 1.0},       {0xbf80, -1.0},
     {0x3fc0, 1.5}, {0x7f80, INFINITY}, {0xff80, -INFINITY}, {0x7fc0, NAN},
     {0xffff, NAN}, {0x0001, 0x1p-133}};
@@ -132,7 +132,7 @@ TEST_CASE("comparisons of floats", "[comparison]") {
   auto flushed = [](float value) {
     return std::abs(value) < 0x1p-126f ? 0.0f : value;
   };
-  for (const std::string &relation : floatRelations) {
+  for (std::string relation : floatRelations) {
     check("setp." + relation + ".f32 %d, %a, %b;", Type::Pred,
           {Type::F32, Type::F32}, singles, [&](Operands in) {
             return holds(relation, orderOf(floatOf(in[0]), floatOf(in[1])));
@@ -171,7 +171,7 @@ TEST_CASE("comparisons of halves", "[comparison]") {
                          b | 0x3f800000u * isBrain | 0x3c000000u * !isBrain,
                          a & 1});
       }
-    for (const std::string &relation : floatRelations) {
+    for (std::string relation : floatRelations) {
       auto expected = [&](uint64_t a, uint64_t b) {
         return holds(relation,
                      orderOf(valueOf(a & 0xffff), valueOf(b & 0xffff)));

@@ -13,9 +13,9 @@ struct IntegerType {
   Type type;
   unsigned bits;
   bool isSigned;
-  std::string name;
+  const char *name;
 };
-const IntegerType types[] = {
+constexpr IntegerType types[] = {
     {Type::U16, 16, false, "u16"}, {Type::S16, 16, true, "s16"},
     {Type::U32, 32, false, "u32"}, {Type::S32, 32, true, "s32"},
     {Type::U64, 64, false, "u64"}, {Type::S64, 64, true, "s64"},
@@ -78,13 +78,13 @@ TEST_CASE("wide products have all bits", "[integer]") {
       {0, Type::U32}, {1, Type::S32}, {2, Type::U64}, {3, Type::S64}};
   for (const auto &[index, result] : wider) {
     const IntegerType &type = types[index];
-    check("mul.wide." + type.name + " %d, %a, %b;", result,
+    check(std::string("mul.wide.") + type.name + " %d, %a, %b;", result,
           {type.type, type.type}, [&](Operands in) {
             return low(exact(in[0], type) * exact(in[1], type));
           });
     IntegerType sum = type;
     sum.bits *= 2;
-    check("mad.wide." + type.name + " %d, %a, %b, %c;", result,
+    check(std::string("mad.wide.") + type.name + " %d, %a, %b, %c;", result,
           {type.type, type.type, result}, [&](Operands in) {
             return low(exact(in[0], type) * exact(in[1], type) +
                        exact(in[2], sum));
@@ -94,12 +94,12 @@ TEST_CASE("wide products have all bits", "[integer]") {
 
 TEST_CASE("division truncates, and by zero gives all ones", "[integer]") {
   for (const IntegerType &type : types) {
-    check("div." + type.name + " %d, %a, %b;", type.type,
+    check(std::string("div.") + type.name + " %d, %a, %b;", type.type,
           {type.type, type.type}, [&](Operands in) {
             APInt a = exact(in[0], type), b = exact(in[1], type);
             return b.isZero() ? ~uint64_t(0) : low(a.sdiv(b));
           });
-    check("rem." + type.name + " %d, %a, %b;", type.type,
+    check(std::string("rem.") + type.name + " %d, %a, %b;", type.type,
           {type.type, type.type}, [&](Operands in) {
             APInt a = exact(in[0], type), b = exact(in[1], type);
             return b.isZero() ? ~uint64_t(0) : low(a.srem(b));
@@ -111,9 +111,9 @@ TEST_CASE("abs and neg", "[integer]") {
   for (const IntegerType &type : types) {
     if (!type.isSigned)
       continue;
-    check("abs." + type.name + " %d, %a;", type.type, {type.type},
+    check(std::string("abs.") + type.name + " %d, %a;", type.type, {type.type},
           [&](Operands in) { return low(exact(in[0], type).abs()); });
-    check("neg." + type.name + " %d, %a;", type.type, {type.type},
+    check(std::string("neg.") + type.name + " %d, %a;", type.type, {type.type},
           [&](Operands in) { return -in[0]; });
   }
 }

@@ -6,7 +6,7 @@ using namespace tilec::emulator;
 
 namespace {
 // %rd4 = &a[tid], %rd5 = &b[tid] of words.
-const std::string addresses = R"(
+constexpr char addresses[] = R"(
     mul.wide.u32 %rd4, %r0, 4;
     add.s64 %rd5, %rd2, %rd4;
     add.s64 %rd4, %rd1, %rd4;
@@ -14,7 +14,7 @@ const std::string addresses = R"(
 } // namespace
 
 TEST_CASE("a block exchanges values over a barrier") {
-  Runner runner(addresses + R"(
+  Runner runner(std::string(addresses) + R"(
     .shared .align 4 .b32 s[256];
     mov.u32 %r1, s;
     shl.b32 %r2, %r0, 2;
@@ -92,7 +92,7 @@ TEST_CASE("named barriers of producers and consumers") {
 }
 
 TEST_CASE("barriers that reduce") {
-  Runner runner(addresses + R"(
+  Runner runner(std::string(addresses) + R"(
     setp.lt.u32 %p1, %r0, 50;
     bar.red.popc.u32 %r1, 0, %p1;
     bar.red.and.pred %p2, 0, %p1;
@@ -159,6 +159,19 @@ TEST_CASE("a deadlock says who waits where for what") {
   CHECK(result.reports[0].participants[0].location.ptxLine != 0);
 }
 
+TEST_CASE("a count of all threads is the same as none") {
+  Runner runner(R"(
+    setp.lt.u32 %p1, %r0, 32;
+    @%p1 bra L;
+    bar.sync 0, 96;
+    ret;
+  L:
+    bar.sync 0;
+    ret;)");
+  runner.options.block = {75, 1, 1};
+  CHECK_SOUND(runner.run());
+}
+
 TEST_CASE("misuse of barriers") {
   auto report = [](const std::string &body, const char *part,
                    unsigned threads = 64) {
@@ -217,7 +230,7 @@ TEST_CASE("an .aligned barrier needs the whole warp") {
 }
 
 TEST_CASE("an .aligned barrier after lanes diverged and met") {
-  Runner runner(addresses + R"(
+  Runner runner(std::string(addresses) + R"(
     and.b32 %r1, %r0, 3;
     mov.u32 %r2, 0;
   LOOP:

@@ -73,7 +73,7 @@ TEST_CASE("branch tables, and an index beyond") {
 }
 
 namespace {
-const std::string functions = R"(
+constexpr char functions[] = R"(
 .func (.param .b32 result) twice(.param .b32 x) {
   .reg .b32 %r<4>;
   ld.param.u32 %r1, [x];
@@ -192,7 +192,7 @@ TEST_CASE("recursion is refused") {
 }
 
 namespace {
-const std::string declarations = R"(
+constexpr char declarations[] = R"(
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
 .extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l,
                            .param .b64 n, .param .b64 s);
@@ -206,7 +206,7 @@ std::string text(const std::string &name, const std::string &value) {
   return result + "0};\n";
 }
 
-const std::string print = R"(
+constexpr char print[] = R"(
     { .param .b64 f; .param .b64 a; .param .b32 r;
       st.param.b64 [f], %rd6; st.param.b64 [a], %rd7;
       call (r), vprintf, (f, a);
@@ -233,7 +233,7 @@ TEST_CASE("printf formats as C does") {
     st.local.f64 [%rd5+48], 0d3FE0000000000000;
     st.local.u32 [%rd5+56], 255;
     st.local.u64 [%rd5+64], -1;
-)" + print + "ret;",
+)" + std::string(print) + "ret;",
                 declarations +
                     text("format",
                          "%d|%llx|%8.3f|%-6s|%c|%*.*f|%#X|%lld|%%|%5") +
@@ -255,7 +255,7 @@ TEST_CASE("every thread prints, and a pointer that is wrong prints nothing") {
     mov.u64 %rd6, format;
     cvta.global.u64 %rd6, %rd6;
     st.local.u64 [%rd5], 0;
-)" + print + "ret;",
+)" + std::string(print) + "ret;",
                 declarations + text("format", "<%s>"));
   runner.options.block = {3, 1, 1};
   auto result = runner.run();

@@ -396,8 +396,7 @@ TEST_CASE("what memory instructions do not know is an error of the line") {
         "atom.global.cas.b32 %r1, [%rd1], 1;",
         "atom.local.add.u32 %r1, [%rd1], 1;", "red.exch.b32 [%rd1], 1;",
         "atom.shared.add.v2.f32 {%f1, %f2}, [%rd1], {%f1, %f2};",
-        "ld.global.v8.b64 {%rd1, %rd1, %rd1, %rd1, %rd1, %rd1, %rd1, %rd1}, "
-        "[%rd1];",
+        "ld.global.v8.b64 {_, _, _, _, _, _, _, _}, [%rd1];",
         "discard.global.L2 [%rd1], 64;"}) {
     INFO(each);
     CHECK_THAT(error(each), Catch::StartsWith("bad.ptx:"));

@@ -9,7 +9,7 @@ using namespace tilec::emulator;
 namespace {
 // Each thread takes a lock by compare-and-swap and adds to a word without an
 // atomic operation.
-const std::string spinLock = R"(
+constexpr char spinLock[] = R"(
   AGAIN:
     atom.acquire.gpu.global.cas.b32 %r1, [%rd1], 0, 1;
     setp.ne.u32 %p1, %r1, 0;

@@ -13,7 +13,7 @@ TEST_CASE("errors name the place", "[ptx]") {
         "t.ptx:3:11: '%r1' is not declared");
   CHECK(errorOfBody("\n\tbra L;") == "t.ptx:4:6: 'L' is not declared");
   CHECK(errorOfBody("ret") == "t.ptx:4:1: '}', expected an operand");
-  CHECK(errorOf(head + ".visible .foo x;") ==
+  CHECK(errorOf(head() + ".visible .foo x;") ==
         "t.ptx:2:10: '.foo', expected a variable, a function or another "
         "directive");
 }
@@ -34,9 +34,9 @@ TEST_CASE("errors of words", "[ptx]") {
   CHECK(word("1.5x") == "t.ptx:4:12: a malformed number");
   CHECK(word("1e") == "t.ptx:4:12: an exponent without digits");
   CHECK(word("\xff") == "t.ptx:4:12: a character that PTX does not have");
-  CHECK(errorOf(head + "/* never closed") ==
+  CHECK(errorOf(head() + "/* never closed") ==
         "t.ptx:2:1: a comment without an end");
-  CHECK(errorOf(head + ".file 1 \"a\n\"") ==
+  CHECK(errorOf(head() + ".file 1 \"a\n\"") ==
         "t.ptx:2:9: a string without an end");
 }
 
@@ -56,20 +56,20 @@ TEST_CASE("errors of constants", "[ptx]") {
 }
 
 TEST_CASE("errors of functions", "[ptx]") {
-  CHECK(errorOf(head + ".func f() { ret; }\n.func f() { ret; }") ==
+  CHECK(errorOf(head() + ".func f() { ret; }\n.func f() { ret; }") ==
         "t.ptx:3:7: 'f' is defined twice");
-  CHECK(errorOf(head + ".func f();\n.entry f() { ret; }") ==
+  CHECK(errorOf(head() + ".func f();\n.entry f() { ret; }") ==
         "t.ptx:3:8: 'f' is declared as something else already");
-  CHECK(errorOf(head + ".global .u32 f;\n.func f();") ==
+  CHECK(errorOf(head() + ".global .u32 f;\n.func f();") ==
         "t.ptx:3:7: 'f' is a variable already");
-  CHECK(errorOf(head + ".func f() .wrong 3 { ret; }") ==
+  CHECK(errorOf(head() + ".func f() .wrong 3 { ret; }") ==
         "t.ptx:2:11: '.wrong' is not a directive of functions");
-  CHECK(errorOf(head + ".func f(.reg .b32 x) { ret; }") ==
+  CHECK(errorOf(head() + ".func f(.reg .b32 x) { ret; }") ==
         "t.ptx:2:9: parameters in registers are not supported");
-  CHECK(errorOf(head + ".func f() {") ==
+  CHECK(errorOf(head() + ".func f() {") ==
         "t.ptx:2:12: the end of the text, expected an instruction, a "
         "declaration or '}'");
-  CHECK(errorOf(head + ".func f(.param .b32 a, .param .b32 a);") ==
+  CHECK(errorOf(head() + ".func f(.param .b32 a, .param .b32 a);") ==
         "t.ptx:2:36: 'a' is declared twice");
   CHECK(errorOf(".version 9.0 .target sm_90a .address_size 32") ==
         "t.ptx:1:43: only addresses of 64 bits are supported");
@@ -118,7 +118,9 @@ TEST_CASE("errors of operands", "[ptx]") {
 }
 
 TEST_CASE("errors of variables", "[ptx]") {
-  auto variable = [](const std::string &text) { return errorOf(head + text); };
+  auto variable = [](const std::string &text) {
+    return errorOf(head() + text);
+  };
   CHECK(variable(".global .b32 x[];") == "t.ptx:2:14: an array without a size");
   CHECK(variable(".global .b32 x[2][];") ==
         "t.ptx:2:19: ']', expected the size of an array");
@@ -172,20 +174,20 @@ TEST_CASE("limits keep text from taking all memory", "[ptx]") {
     opcode += ".a";
   CHECK_THAT(errorOfBody(opcode + ";"),
              Catch::Matchers::Contains("an instruction of too many parts"));
-  CHECK(errorOf(head + ".file 70000 \"x\"") ==
+  CHECK(errorOf(head() + ".file 70000 \"x\"") ==
         "t.ptx:2:7: the number of a file must be a number from 0 to 65535");
 }
 
 TEST_CASE("any beginning of a module is a module or an error", "[ptx]") {
   std::string text =
-      head + ".global .u64 a[2] = {generic(a)+8, 0xFF00(a)};\n"
-             ".file 1 \"k.tile\"\n"
-             ".visible .entry f(.param .u64 p) .maxntid 32, 1 {\n"
-             ".reg .pred %p<2>; .reg .b32 %r<4>;\n.loc 1 2 3\n"
-             "{ .reg .b64 t; L: ld.param.u64 t, [p+4]; @!%p1 bra L; }\n"
-             "mov.b64 {%r1, _}, 0d3FF0000000000000; /* c */\n"
-             "ts: .branchtargets M, M; brx.idx %r1, ts;\n"
-             "M: setp.lt.or.s32 %p0|%p1, %r1, (3 - -2) << 1, !%p1;\n}\n";
+      head() + ".global .u64 a[2] = {generic(a)+8, 0xFF00(a)};\n"
+               ".file 1 \"k.tile\"\n"
+               ".visible .entry f(.param .u64 p) .maxntid 32, 1 {\n"
+               ".reg .pred %p<2>; .reg .b32 %r<4>;\n.loc 1 2 3\n"
+               "{ .reg .b64 t; L: ld.param.u64 t, [p+4]; @!%p1 bra L; }\n"
+               "mov.b64 {%r1, _}, 0d3FF0000000000000; /* c */\n"
+               "ts: .branchtargets M, M; brx.idx %r1, ts;\n"
+               "M: setp.lt.or.s32 %p0|%p1, %r1, (3 - -2) << 1, !%p1;\n}\n";
   REQUIRE(errorOf(text) == "no error");
   for (size_t size = 0; size != text.size(); ++size) {
     auto module = parseModule(llvm::StringRef(text).take_front(size), "t.ptx");

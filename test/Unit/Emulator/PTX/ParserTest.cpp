@@ -57,11 +57,11 @@ TEST_CASE("types have names, sizes and signs", "[ptx]") {
 
 TEST_CASE("a kernel has parameters and directives", "[ptx]") {
   Module module = parse(
-      head + ".visible .entry k(\n .param .u64 .ptr .global .align 16 k_0,\n"
-             " .param .align 64 .b8 k_1[128],\n .param .v2 .f32 k_2\n)\n"
-             ".maxntid 384, 1, 1\n.minnctapersm 2 .maxnreg 168\n"
-             ".reqntid 128, 2 .reqnctapercluster 2, 1, 1 .explicitcluster\n"
-             ".maxclusterrank 8 .noreturn\n{ ret; }\n");
+      head() + ".visible .entry k(\n .param .u64 .ptr .global .align 16 k_0,\n"
+               " .param .align 64 .b8 k_1[128],\n .param .v2 .f32 k_2\n)\n"
+               ".maxntid 384, 1, 1\n.minnctapersm 2 .maxnreg 168\n"
+               ".reqntid 128, 2 .reqnctapercluster 2, 1, 1 .explicitcluster\n"
+               ".maxclusterrank 8 .noreturn\n{ ret; }\n");
   REQUIRE(module.functions.size() == 1);
   CHECK(module.functionIndex.lookup("k") == 0);
   const Function &k = module.functions[0];
@@ -86,7 +86,7 @@ TEST_CASE("a kernel has parameters and directives", "[ptx]") {
 
 TEST_CASE("functions are declared and defined", "[ptx]") {
   Module module = parse(
-      head +
+      head() +
       ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
       ".func (.param .b32 out) twice(.param .b32 in);\n"
       ".weak .func none() .noreturn;\n"
@@ -353,11 +353,12 @@ TEST_CASE("inlined code knows the line that called it first", "[ptx]") {
 }
 
 TEST_CASE("comments, sections and pragmas say nothing", "[ptx]") {
-  Module module = parse(
-      head + "/* one\n two */ .pragma \"nounroll\"; // rest\n"
-             ".section .debug_abbrev\n{\n.b8 1\n.b8 17 {}\n.b64 $L__x + 4\n}\n"
-             ".func f() { .pragma \"used_bytes_mask 15\"; nop; }\n"
-             "\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 70\n\t}\n");
+  Module module =
+      parse(head() +
+            "/* one\n two */ .pragma \"nounroll\"; // rest\n"
+            ".section .debug_abbrev\n{\n.b8 1\n.b8 17 {}\n.b64 $L__x + 4\n}\n"
+            ".func f() { .pragma \"used_bytes_mask 15\"; nop; }\n"
+            "\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 70\n\t}\n");
   CHECK(module.functions.size() == 1);
   // Lines are counted in comments too.
   CHECK(module.functions[0].ptxLine == 10);

@@ -25,14 +25,16 @@ inline std::string errorOf(const std::string &text) {
 }
 
 /// What stands at the head of every module: one line.
-inline const std::string head = ".version 9.0 .target sm_90a "
-                                ".address_size 64\n";
+inline std::string head() {
+  return ".version 9.0 .target sm_90a "
+         ".address_size 64\n";
+}
 
 /// The function of a module that has a kernel with these statements. Its first
 /// line is line 2, and the statements begin in line 3.
 inline emulator::ptx::Function parseBody(const std::string &statements) {
   emulator::ptx::Module module =
-      parse(head +
+      parse(head() +
             ".visible .entry f(.param .u64 p, .param .align 8 .b8 q[24])"
             " {\n" +
             statements + "\n}\n");
@@ -40,7 +42,7 @@ inline emulator::ptx::Function parseBody(const std::string &statements) {
   return module.functions.front();
 }
 inline std::string errorOfBody(const std::string &statements) {
-  return errorOf(head + ".visible .entry f(.param .u64 p) {\n" + statements +
+  return errorOf(head() + ".visible .entry f(.param .u64 p) {\n" + statements +
                  "\n}\n");
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 /// The variables of a module of these lines.
 std::vector<Variable> parseVariables(const std::string &lines) {
-  return parse(head + lines).variables;
+  return parse(head() + lines).variables;
 }
 
 std::vector<unsigned> bytesOf(const Variable &variable) {
@@ -48,13 +48,13 @@ TEST_CASE("variables of a module", "[ptx]") {
 }
 
 TEST_CASE("variables of a function", "[ptx]") {
-  Module module =
-      parse(head + ".entry f() {\n.local .align 16 .b8 depot[40];\n"
-                   ".shared .b32 s[4], t;\n.param .b64 x;\n"
-                   ".global .u32 counter = 7;\n.extern .shared .b8 dynamic[];\n"
-                   ".reg .b64 %d<6>;\n"
-                   "mov.u64 %d0, depot; mov.u64 %d1, t; mov.u64 %d2, x;\n"
-                   "mov.u64 %d3, counter; mov.u64 %d4, dynamic;\n}\n");
+  Module module = parse(
+      head() + ".entry f() {\n.local .align 16 .b8 depot[40];\n"
+               ".shared .b32 s[4], t;\n.param .b64 x;\n"
+               ".global .u32 counter = 7;\n.extern .shared .b8 dynamic[];\n"
+               ".reg .b64 %d<6>;\n"
+               "mov.u64 %d0, depot; mov.u64 %d1, t; mov.u64 %d2, x;\n"
+               "mov.u64 %d3, counter; mov.u64 %d4, dynamic;\n}\n");
   const Function &f = module.functions[0];
   REQUIRE(f.variables.size() == 4);
   CHECK(f.variables[0].space == Space::Local);

@@ -5,7 +5,6 @@
 
 using namespace tilec::emulator;
 using namespace tilec::test;
-using Catch::Matchers::Contains;
 
 namespace {
 
