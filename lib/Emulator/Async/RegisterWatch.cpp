@@ -167,17 +167,31 @@ void RegisterWatch::issue(Warp &warp, const Instruction &at, LaneMask lanes,
     use(slot, RegisterUse::Accumulator);
 }
 
-std::vector<AsyncOperation> RegisterWatch::wait(uint64_t allowed) {
-  while (groups.size() > allowed) {
-    complete = std::max(complete, groups.front());
+uint32_t RegisterWatch::coveredBy(uint64_t allowed) const {
+  return groups.size() > allowed
+             ? std::max(complete, groups[groups.size() - 1 - allowed])
+             : complete;
+}
+
+void RegisterWatch::wait(uint64_t allowed) {
+  complete = coveredBy(allowed);
+  while (groups.size() > allowed)
     groups.pop_front();
+}
+
+const AsyncOperation *RegisterWatch::operationUpTo(uint32_t number) const {
+  const AsyncOperation *last = nullptr;
+  for (const auto &[of, operation] : operations) {
+    if (of > number)
+      break;
+    last = &operation;
   }
-  std::vector<AsyncOperation> done;
-  while (!operations.empty() && operations.front().first <= complete) {
-    done.push_back(operations.front().second);
+  return last;
+}
+
+void RegisterWatch::forgetOperationsUpTo(uint32_t number) {
+  while (!operations.empty() && operations.front().first <= number)
     operations.pop_front();
-  }
-  return done;
 }
 
 } // namespace tilec::emulator

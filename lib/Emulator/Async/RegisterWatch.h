@@ -42,13 +42,24 @@ public:
   void issue(Warp &warp, const Instruction &at, LaneMask lanes,
              llvm::ArrayRef<Slot> accumulators, llvm::ArrayRef<Slot> operands,
              unsigned shape, bool accumulates);
+  void commit() { groups.push_back(issued); }
+  /// The last wgmma that is complete when at most `allowed` groups are in
+  /// flight.
+  uint32_t coveredBy(uint64_t allowed) const;
+  /// wait_group: at most `allowed` groups stay in flight.
+  void wait(uint64_t allowed);
+
+  uint32_t numIssued() const { return issued; }
+  uint32_t numComplete() const { return complete; }
+
+  /// What the wgmma that was issued last does, for the detector. It is kept
+  /// until all warps of the warpgroup know that it is done.
   void addOperation(const AsyncOperation &operation) {
     operations.push_back({issued, operation});
   }
-  void commit() { groups.push_back(issued); }
-  /// wait_group: at most `allowed` groups stay in flight. Returns what the
-  /// others have done.
-  std::vector<AsyncOperation> wait(uint64_t allowed);
+  /// The last one up to wgmma `number`; null: there is none.
+  const AsyncOperation *operationUpTo(uint32_t number) const;
+  void forgetOperationsUpTo(uint32_t number);
 
 private:
   struct Entry {

@@ -2,6 +2,7 @@
 
 #include "lib/Emulator/Async/Operands.h"
 #include "lib/Emulator/Async/Wgmma.h"
+#include <utility>
 
 namespace tilec::emulator {
 
@@ -63,6 +64,66 @@ bool takeStep(Warp &warp, LaneMask lanes, const WarpgroupState::Step &step) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Waiting for all parts of a wgmma
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit` for the warps of the warpgroup that exist.
+template <typename Visit> static void forEachPart(Warp &warp, Visit visit) {
+  size_t first = warp.index / warpsOfWarpgroup * warpsOfWarpgroup;
+  for (unsigned i = 0; i < warpsOfWarpgroup; ++i)
+    if (Warp *part = warpOf(warp.block, first + i))
+      visit(*part);
+}
+
+bool isIssuedByAll(Warp &warp, const Instruction &at, LaneMask lanes,
+                   uint32_t number) {
+  const Warp *missing = nullptr;
+  forEachPart(warp, [&](const Warp &part) {
+    uint32_t issued = part.registerWatch ? part.registerWatch->numIssued() : 0;
+    if (!missing && issued < number && part.exited != part.all)
+      missing = &part;
+  });
+  if (!missing)
+    return true;
+  warpgroupOf(warp).isAwaited = true;
+  if (warp.block.cluster.isExplaining())
+    forEachLane(lanes, [&](unsigned lane) {
+      warp.setWaiting(lane, at,
+                      "wgmmas that warp " + std::to_string(missing->index) +
+                          " of its warpgroup has not issued");
+    });
+  return false;
+}
+
+void issuedWgmma(Warp &warp) {
+  WarpgroupState &state = warpgroupOf(warp);
+  if (std::exchange(state.isAwaited, false))
+    warp.block.cluster.progress();
+}
+
+void completeParts(Warp &warp, uint32_t number, SyncPoint &to) {
+  Detector &detector = *warp.block.cluster.detector();
+  uint32_t known = number; // By all who may still ask.
+  forEachPart(warp, [&](const Warp &part) {
+    if (part.exited != part.all)
+      known = std::min(
+          known, part.registerWatch ? part.registerWatch->numComplete() : 0);
+    // Those of a warp complete in order.
+    if (part.registerWatch)
+      if (auto *operation = part.registerWatch->operationUpTo(number))
+        detector.complete(*operation, to);
+  });
+  forEachPart(warp, [&](const Warp &part) {
+    if (part.registerWatch)
+      part.registerWatch->forgetOperationsUpTo(known);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Exits
+//===----------------------------------------------------------------------===//
+
 void checkStepsAtExit(Warp &warp, const Instruction &at) {
   size_t index = warp.index / warpsOfWarpgroup;
   if (index >= warp.block.warpgroups.size() || !warp.block.warpgroups[index])
@@ -70,6 +131,8 @@ void checkStepsAtExit(Warp &warp, const Instruction &at) {
   // The first of the four that ends too early is noticed when it, or another,
   // has ended: then what others did beyond it will never be done by it.
   WarpgroupState &state = *warp.block.warpgroups[index];
+  if (std::exchange(state.isAwaited, false))
+    warp.block.cluster.progress();
   for (unsigned i = 0; i < warpsOfWarpgroup; ++i) {
     Warp *other = warpOf(warp.block, index * warpsOfWarpgroup + i);
     if (!other || other->exited != other->all ||

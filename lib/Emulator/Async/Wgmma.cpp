@@ -291,7 +291,8 @@ Outcome runMultiply(Warp &warp, const Instruction &at, LaneMask lanes) {
 
   if (Detector *detector = cluster.detector()) {
     AsyncOperation operation =
-        detector->start(warp.thread(firstLane(lanes)), Proxy::Async, at);
+        detector->start(warp.thread(firstLane(lanes)), Proxy::Async, at,
+                        Completion::WgmmaGroup);
     units.forEachRange([&](uint32_t offset, uint32_t bytes) {
       detector->read(operation, canonicalShared(warp.block.rank, offset),
                      bytes);
@@ -314,6 +315,7 @@ Outcome runMultiply(Warp &warp, const Instruction &at, LaneMask lanes) {
     ++cluster.counters.wgmmaOperations;
     cluster.counters.wgmmaFlops += 2ull * 64 * details.n * details.k;
   }
+  issuedWgmma(warp);
   return Outcome::Next;
 }
 
@@ -328,13 +330,17 @@ Outcome runCommit(Warp &warp, const Instruction &, LaneMask) {
 }
 
 Outcome runWait(Warp &warp, const Instruction &at, LaneMask lanes) {
-  std::vector<AsyncOperation> done = watchOf(warp).wait(at.flags);
+  RegisterWatch &watch = watchOf(warp);
+  uint32_t covered = watch.coveredBy(at.flags);
+  bool isNew = covered > watch.numComplete();
+  if (isNew && !isIssuedByAll(warp, at, lanes, covered))
+    return Outcome::Wait;
+  watch.wait(at.flags);
   Detector *detector = warp.block.cluster.detector();
-  if (!detector || done.empty())
+  if (!detector || !isNew)
     return Outcome::Next;
   SyncPoint point;
-  for (const AsyncOperation &operation : done)
-    detector->complete(operation, point);
+  completeParts(warp, covered, point);
   forEachLane(lanes, [&](unsigned lane) {
     detector->acquire(warp.thread(lane), point);
   });

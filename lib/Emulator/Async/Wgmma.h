@@ -3,14 +3,32 @@
 // wgmma.mma_async multiplies a matrix of 64 rows by one of up to 256 columns.
 // The four warps of a warpgroup execute it, each for 16 rows of its own: warp w
 // reads rows 16w to 16w+15 of A and all of B, and has those rows of D in its
-// registers. So nothing is exchanged, and PTX makes a warp wait for no other:
-// .sync is about the lanes of a warp. Here, too, each warp computes its rows
-// when it comes, and what the four execute is compared afterwards: they must
-// come to the same instructions with the same operands in the same order.
+// registers. Nothing is exchanged, so here each warp computes its rows when it
+// comes, and what the four execute is compared afterwards: they must come to
+// the same instructions with the same operands in the same order.
 //
 // The result is in the registers at once; RegisterWatch.h has what may be done
-// with them. For the detector shared memory is read from then on until the
-// wait that covers it.
+// with them. For the detector shared memory is read from then on until a wait
+// that covers it.
+//
+// *A wait stands for the warpgroup.* A wgmma is one operation of four warps:
+// hardware executes none before the last of them has issued it, and what
+// wait_group waits for is the completion of that operation. So a warp that goes
+// on past wait_group knows more than that its own rows of A, and B for them,
+// have been read: the parts of the other three warps are done as well. Kernels
+// rely on it; after the wait one elected thread of a warpgroup tells the
+// producer that a stage may be filled again.
+//
+// Hence wait_group waits here until the other warps have issued the wgmmas that
+// it covers, and acquires the completion of all four parts of each. It asks
+// that they be issued, not committed, as that is all the tensor cores need.
+// What it does not give is order between the warps themselves: the completion
+// of a part carries the accesses of the part, nothing that its warp did before.
+// Nor are registers concerned, which are a warp's own: they are free by its own
+// wait alone.
+//
+// A warp that has exited is not awaited; if it has left out a wgmma,
+// checkStepsAtExit says so. One that lives and never comes is a deadlock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +58,8 @@ struct WarpgroupState {
   std::deque<Step> steps;
   uint64_t first = 0;
   std::array<uint64_t, warpsOfWarpgroup> done = {};
+  /// A warp is in a wait_group until another one has issued a wgmma.
+  bool isAwaited = false;
   /// Registers of a thread, as setmaxnreg last said.
   std::array<unsigned, warpsOfWarpgroup> registers = {};
 };
@@ -49,6 +69,17 @@ WarpgroupState &warpgroupOf(Warp &warp);
 /// Notes that a warp executes a step, and reports if another warp executed
 /// another one. False, reported, if the warpgroup is not whole.
 bool takeStep(Warp &warp, LaneMask lanes, const WarpgroupState::Step &step);
+
+/// Whether all warps of the warpgroup that have not exited have issued wgmma
+/// `number`, counted from 1. If not, lanes are to wait: issuedWgmma, or the end
+/// of a warp, lets them look again.
+bool isIssuedByAll(Warp &warp, const Instruction &at, LaneMask lanes,
+                   uint32_t number);
+void issuedWgmma(Warp &warp);
+
+/// Releases into `to` that the parts of all four warps of wgmma `number` are
+/// done, and those of the ones before it.
+void completeParts(Warp &warp, uint32_t number, SyncPoint &to);
 
 /// A warp has exited: reports what the others of its warpgroup executed and it
 /// did not.

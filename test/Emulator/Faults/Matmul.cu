@@ -1,6 +1,8 @@
 // C[128 x 8] = A[128 x K] B[8 x K]^T, bf16 to f32: one warpgroup loads by tensor
 // copies into a ring, two multiply 64 rows each, and store by tensor copies.
-// 384 threads.
+// 384 threads. That a stage is free is told by `releasers` threads of each
+// warpgroup, one for each warp or one for all: a wait for products stands for
+// the whole warpgroup.
 #include "Prelude.cuh"
 
 constexpr int STAGES = PICK(15, 3, 2), DEPTH = 64;
@@ -10,7 +12,7 @@ struct alignas(1024) Stage {
 };
 constexpr int BYTES = sizeof(Stage);
 
-KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, const __grid_constant__ TensorMap mapB, const __grid_constant__ TensorMap mapC, int steps) {
+KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, const __grid_constant__ TensorMap mapB, const __grid_constant__ TensorMap mapC, int steps, int releasers) {
   extern __shared__ __align__(1024) u8 memory[];
   __shared__ __align__(8) u64 full[2], empty[2];
   Stage *stages = (Stage *)memory;
@@ -19,7 +21,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
   if (i == 0) {
     for (int s = 0; s < 2; ++s) {
       BAR_INIT(SHARED(&full[s]), 1);
-      BAR_INIT(SHARED(&empty[s]), PICK(7, 4, PICK(8, 9, 8))); // One for each warp.
+      BAR_INIT(SHARED(&empty[s]), PICK(7, releasers, PICK(8, 2 * releasers + 1, 2 * releasers)));
     }
     BAR_INIT_FENCE;
   }
@@ -33,7 +35,7 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
         u32 bar = SHARED(&full[s]);
         BAR_EXPECT(bar, PICK(10, BYTES + 128, BYTES));
         TENSOR_LOAD(SHARED(stages[s].a), &mapA, step * DEPTH, 0, bar); // fault 1: no wait for a free stage [overwritten-in-flight]
-        TENSOR_LOAD(SHARED(stages[s].b) + PICK(11, 64, 0), &mapB, step * DEPTH, 0, bar); // fault 11: the destination is misaligned [misaligned] fault 4: freed before the products are done [overwritten-in-flight] fault 7: one of two consumers is enough [overwritten-in-flight]
+        TENSOR_LOAD(SHARED(stages[s].b) + PICK(11, 64, 0), &mapB, step * DEPTH, 0, bar); // fault 11: the destination is misaligned [misaligned] fault 4: freed before the products are done [overwritten-in-flight] fault 22: freed while the last products run [overwritten-in-flight] fault 7: one of two consumers is enough [overwritten-in-flight]
       }
     }
     return;
@@ -51,9 +53,9 @@ KERNEL __launch_bounds__(384, 1) matmul(const __grid_constant__ TensorMap mapA, 
     for (int k = 0; k < DEPTH / 16; ++k)
       WGMMA(acc, a + k * 2, b + k * 2, 1); // fault 3: no wait for the copies [read-in-flight|uninitialized] fault 5: registers written, no fence [missing-wgmma-fence] fault 13: the stride of rows is wrong [uninitialized|out-of-bounds|read-in-flight|shared-race]
     WGMMA_COMMIT;
-    UNLESS(4, WGMMA_WAIT(0));
+    UNLESS(4, WGMMA_WAIT(PICK(22, 1, 0)));
     ONLY(6, WGMMA_FENCE; WGMMA(acc, a, b, 1); acc[0] += 1); // fault 6: a register of a product under way [register-in-flight]
-    if (FAULT != 9 && lane % 32 == 0)
+    if (FAULT != 9 && lane % (128 / releasers) == 0)
       BAR_ARRIVE(SHARED(&empty[s]));
   }
   WGMMA_WAIT(0);

@@ -7,8 +7,8 @@ using namespace tilec::emulator;
 
 namespace {
 
-/// One warpgroup with A and B, zeros, in shared memory; their descriptors are
-/// %rd2 and %rd3, and $MMA is a product of m64n8k16 into %f0 to %f3.
+/// Warpgroups with A and B, zeros, in shared memory; their descriptors are %rd2
+/// and %rd3, and $0 is a product of m64n8k16 into %f0 to %f3.
 LaunchResult runBody(std::string body, uint64_t seed, unsigned threads = 128,
                      const std::string &directives = "") {
   const std::string mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
@@ -26,6 +26,7 @@ LaunchResult runBody(std::string body, uint64_t seed, unsigned threads = 128,
   .reg .f32 %f<32>;
   .reg .b64 %rd<16>;
   .shared .align 1024 .b8 stage[16384];
+  .shared .align 8 .b64 bar;
   ld.param.u64 %rd1, [out];
   mov.u32 %r0, %tid.x;
   mul.wide.u32 %rd5, %r0, 4;
@@ -167,6 +168,90 @@ TEST_CASE("Operands in shared memory are read until the wait") {
     CHECK(result.reports.empty());
   else
     CHECK(count(result, ReportKind::OverwrittenInFlight) >= 1);
+}
+
+TEST_CASE("A wait of one warp stands for its warpgroup") {
+  // One thread of the first warpgroup tells one of the second that it may
+  // overwrite the operands: in A a word of the rows of each warp, and one of B.
+  // The second product reads the next 32 bytes of the same rows.
+  const std::string second =
+      "add.u64 %rd7, %rd2, 2;\nadd.u64 %rd8, %rd3, 2;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+      "{%f0, %f1, %f2, %f3}, %rd7, %rd8, 1, 1, 1, 0, 0;\n";
+  const std::string arrive = "@%p3 mbarrier.arrive.shared::cta.b64 _, [bar];\n";
+  struct Case {
+    const char *name;
+    std::string products; // Of the first warpgroup.
+    unsigned offset;      // Of the words that are overwritten.
+    bool isRight;
+  };
+  Case cases[] = {
+      {"after the wait", "$2\n$0\n$3\n$4 0;\n" + arrive, 0, true},
+      {"before the wait", "$2\n$0\n$3\n" + arrive + "$4 0;\n", 0, false},
+      {"after a wait that leaves it",
+       "$2\n$0\n$3\n$4 1;\n" + arrive + "$4 0;\n", 0, false},
+      {"the first of two groups",
+       "$2\n$0\n$3\n" + second + "$3\n$4 1;\n" + arrive + "$4 0;\n", 0, true},
+      {"the second of two groups",
+       "$2\n$0\n$3\n" + second + "$3\n$4 1;\n" + arrive + "$4 0;\n", 32, false},
+      {"both groups, by two waits",
+       "$2\n$0\n$3\n" + second + "$3\n$4 1;\n$4 0;\n" + arrive, 32, true},
+  };
+  unsigned releaser = GENERATE(0u, 37u, 64u, 127u);
+  for (const Case &test : cases)
+    for (uint64_t seed = 0; seed < 6; ++seed) {
+      std::string stores; // To rows that the swizzle leaves as they are.
+      for (unsigned row : {0u, 16u, 32u, 48u, 64u})
+        stores += "@%p4 st.shared.b32 [stage+" +
+                  std::to_string(row * 128 + test.offset) + "], 1;\n";
+      LaunchResult result =
+          runBody("setp.eq.u32 %p3, %r0, " + std::to_string(releaser) +
+                      ";\nsetp.eq.u32 %p4, %r0, 200;\n"
+                      "@%p4 mbarrier.init.shared::cta.b64 [bar], 1;\n"
+                      "bar.sync 0;\nsetp.ge.u32 %p2, %r0, 128;\n"
+                      "@%p2 bra other;\n" +
+                      test.products +
+                      "ret;\nother:\nwait:\n"
+                      "mbarrier.try_wait.parity.shared::cta.b64 %p5, [bar], "
+                      "0;\n@!%p5 bra wait;\n" +
+                      stores,
+                  seed, 256);
+      INFO(test.name << ", thread " << releaser << ", seed " << seed << "\n"
+                     << describe(result));
+      if (test.isRight)
+        CHECK(result.reports.empty());
+      else // A race with parts of warps that come later still.
+        CHECK((count(result, ReportKind::OverwrittenInFlight) >= 1 &&
+               count(result, ReportKind::OverwrittenInFlight) +
+                       count(result, ReportKind::SharedRace) ==
+                   result.reports.size()));
+    }
+}
+
+TEST_CASE("A wait for a warp that waits for it is a deadlock") {
+  // The last warp issues its part when the first has waited for its own.
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    LaunchResult result = runBody(R"(
+  setp.ge.u32 %p2, %r0, 96;
+  @%p2 bar.sync 1, 64;
+  $2
+  $0
+  $3
+  $4 0;
+  setp.lt.u32 %p3, %r0, 32;
+  @%p3 bar.sync 1, 64;
+)",
+                                  seed);
+    std::string text = describe(result);
+    INFO(text);
+    REQUIRE(result.reports.size() == 1);
+    CHECK(count(result, ReportKind::Deadlock) == 1);
+    bool isExplained = false;
+    for (const Participant &who : result.reports[0].participants)
+      isExplained |= who.role.find("wgmmas that warp 3 of its warpgroup has "
+                                   "not issued") != std::string::npos;
+    CHECK(isExplained);
+  }
 }
 
 TEST_CASE("What a warpgroup must do together") {
