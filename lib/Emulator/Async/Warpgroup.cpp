@@ -70,7 +70,7 @@ bool takeStep(Warp &warp, LaneMask lanes, const WarpgroupState::Step &step) {
 
 /// Calls `visit` for the warps of the warpgroup that exist.
 template <typename Visit> static void forEachPart(Warp &warp, Visit visit) {
-  size_t first = warp.index / warpsOfWarpgroup * warpsOfWarpgroup;
+  unsigned first = warp.index / warpsOfWarpgroup * warpsOfWarpgroup;
   for (unsigned i = 0; i < warpsOfWarpgroup; ++i)
     if (Warp *part = warpOf(warp.block, first + i))
       visit(*part);

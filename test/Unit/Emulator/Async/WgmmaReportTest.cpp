@@ -228,6 +228,42 @@ TEST_CASE("A wait of one warp stands for its warpgroup") {
     }
 }
 
+TEST_CASE("A wait ends when the last warp issues its part, or exits") {
+  // Others go round in a loop meanwhile, so nothing else wakes who waits. The
+  // product of the last warp is not that of the others, which is reported. With
+  // "ret" the last warp leaves a product out.
+  std::string ofLast = GENERATE("$0\n$3\n$4 0;\n", "ret;\n");
+  bool isRight = ofLast.front() == '$';
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    LaunchResult result = runBody(R"(
+  setp.ge.u32 %p2, %r0, 128;
+  @%p2 bra poll;
+  $2
+  setp.ge.u32 %p2, %r0, 96;
+  @%p2 bra last;
+  $0
+  $3
+  $4 0;
+  setp.eq.u32 %p3, %r0, 0;
+  @%p3 st.volatile.shared.b32 [stage+12288], 1;
+  ret;
+last:
+  )" + ofLast + R"(
+  ret;
+poll:
+  ld.volatile.shared.b32 %r4, [stage+12288];
+  setp.eq.u32 %p5, %r4, 0;
+  @%p5 bra poll;
+)",
+                                  seed, 256);
+    INFO("seed " << seed << "\n" << describe(result));
+    CHECK(result.reports.size() == 1);
+    CHECK(count(result, ReportKind::DivergentAligned) == 1);
+    bool isMissing = describe(result).find("ends without") != std::string::npos;
+    CHECK(isMissing != isRight);
+  }
+}
+
 TEST_CASE("A wait for a warp that waits for it is a deadlock") {
   // The last warp issues its part when the first has waited for its own.
   for (uint64_t seed = 0; seed < 4; ++seed) {
@@ -268,6 +304,7 @@ skip:
 )",
                                 1);
   INFO(describe(result));
+  CHECK(result.reports.size() == 1);
   CHECK(count(result, ReportKind::DivergentAligned) == 1);
   // A descriptor that differs within a warp.
   result = runBody("cvt.u64.u32 %rd7, %r0;\nadd.u64 %rd2, %rd2, %rd7;\n"
