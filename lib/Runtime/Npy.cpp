@@ -429,8 +429,8 @@ llvm::Expected<PendingNpy> PendingNpy::write(llvm::StringRef target,
   int descriptor = file.temporary.FD;
   // A file system without permissions loses nothing.
   if (permissions)
-    llvm::consumeError(llvm::errorCodeToError(
-        fs::setPermissions(descriptor, *permissions)));
+    llvm::consumeError(
+        llvm::errorCodeToError(fs::setPermissions(descriptor, *permissions)));
   FileWriter writer(descriptor);
   std::string header =
       makeNpyHeader(view.dtype, view.shape, options.fortranOrder,

@@ -220,3 +220,78 @@ tile.kernel @product() {
   tile.print "d", %1 : tensor<16x8xf32, #acc>
   tile.return
 }
+
+// What different threads read and write in an argument: all hold copies of a
+// tile that is smaller than the block, and one stores it.
+
+#copies = #tilegpu.layout<registers = [], lanes = [[1], [2], [0], [0], [0]], warps = []>
+#apart = #tilegpu.layout<registers = [[1]], lanes = [[2], [4], [8], [16], [32]], warps = []>
+#other = #tilegpu.layout<registers = [[32]], lanes = [[1], [2], [4], [8], [16]], warps = []>
+
+// CHECK-LABEL: tile.kernel @read_by_all
+// CHECK: tile.load
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tile.load
+tile.kernel @read_by_all(%Y: !tile.view<4xf32> {tile.access = #tile.access<inout>}) {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %Y[%c0] dims [0] pad zero : !tile.view<4xf32> -> tensor<4xf32, #copies>
+  tile.store %x, %Y[%c0] dims [0] : tensor<4xf32, #copies>, !tile.view<4xf32>
+  %y = tile.load %Y[%c0] dims [0] pad zero : !tile.view<4xf32> -> tensor<4xf32, #copies>
+  tile.print "y", %y : tensor<4xf32, #copies>
+  tile.return
+}
+
+// None where the same thread reads and writes; one for another layout.
+
+// CHECK-LABEL: tile.kernel @same_threads
+// CHECK: tile.load
+// CHECK-NEXT: tile.store
+// CHECK-NEXT: tile.load
+// CHECK-NEXT: arith.constant
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tile.store
+tile.kernel @same_threads(%Y: !tile.view<64xf32> {tile.access = #tile.access<inout>}) {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %Y[%c0] dims [0] pad zero : !tile.view<64xf32> -> tensor<64xf32, #apart>
+  tile.store %x, %Y[%c0] dims [0] : tensor<64xf32, #apart>, !tile.view<64xf32>
+  %y = tile.load %Y[%c0] dims [0] pad zero : !tile.view<64xf32> -> tensor<64xf32, #apart>
+  %c = arith.constant dense<1.0> : tensor<64xf32, #other>
+  tile.store %c, %Y[%c0] dims [0] : tensor<64xf32, #other>, !tile.view<64xf32>
+  tile.print "y", %y : tensor<64xf32, #apart>
+  tile.return
+}
+
+// In a loop: tiles that follow each other do not meet; the same rows read at
+// another place do.
+
+// CHECK-LABEL: tile.kernel @tiles_of_a_loop
+// CHECK: scf.for
+// CHECK-NOT: tilegpu.barrier
+// CHECK: tile.return
+tile.kernel @tiles_of_a_loop(%Y: !tile.view<?xf32> {tile.access = #tile.access<inout>}) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  scf.for %i = %c0 to %c256 step %c64 {
+    %x = tile.load %Y[%i] dims [0] pad zero : !tile.view<?xf32> -> tensor<64xf32, #apart>
+    tile.store %x, %Y[%i] dims [0] : tensor<64xf32, #apart>, !tile.view<?xf32>
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @overlapping_tiles_of_a_loop
+// CHECK: scf.for
+// CHECK: tilegpu.barrier
+// CHECK-NEXT: tile.load
+tile.kernel @overlapping_tiles_of_a_loop(%Y: !tile.view<?xf32> {tile.access = #tile.access<inout>}) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c256 = arith.constant 256 : index
+  scf.for %i = %c0 to %c256 step %c8 {
+    %x = tile.load %Y[%i] dims [0] pad zero : !tile.view<?xf32> -> tensor<64xf32, #apart>
+    tile.store %x, %Y[%i] dims [0] : tensor<64xf32, #apart>, !tile.view<?xf32>
+  }
+  tile.return
+}

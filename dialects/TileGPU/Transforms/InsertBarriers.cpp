@@ -1,16 +1,20 @@
 //===- InsertBarriers.cpp - tilegpu-insert-barriers -------------*- C++ -*-===//
 //
 // A walk in program order that keeps, as ranges of shared memory, what was read
-// and written since the last barrier. A loop's body is walked until its end
-// leaves nothing behind that its beginning did not know of.
+// and written since the last barrier; and the accesses to arguments that the
+// kernel writes, which threads of a block share, too. A loop's body is walked
+// until its end leaves nothing behind that its beginning did not know of.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/TileGPU/Transforms/Passes.h"
 #include "dialects/TileGPU/Transforms/Scratch.h"
 
+#include "dialects/Tile/IR/Tile.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::tilegpu {
 #define GEN_PASS_DEF_TILEGPUINSERTBARRIERS
@@ -26,28 +30,46 @@ namespace {
 using ByteRange = std::pair<int64_t, int64_t>;
 using Ranges = llvm::SetVector<ByteRange>;
 
+/// An access to an argument. If it is of an earlier iteration of a loop, its
+/// operands may have had other values then.
+struct GlobalAccess {
+  Operation *op;
+  bool isEarlier;
+
+  bool operator==(const GlobalAccess &) const = default;
+};
+using GlobalAccesses = SmallVector<GlobalAccess, 4>;
+
 /// What happened since the last barrier.
 struct State {
   Ranges reads, writes;
   /// Targets of copies that may not have arrived.
   Ranges inFlight;
+  GlobalAccesses global;
 
+  void add(GlobalAccess access) {
+    if (!llvm::is_contained(global, access))
+      global.push_back(access);
+  }
   void meet(const State &other) {
     reads.insert_range(other.reads);
     writes.insert_range(other.writes);
     inFlight.insert_range(other.inFlight);
+    for (GlobalAccess access : other.global)
+      add(access);
   }
   void barrier() {
     reads.clear();
     writes.clear();
+    global.clear();
   }
   bool covers(const State &other) const {
-    auto within = [](const Ranges &small, const Ranges &large) {
-      return llvm::all_of(small,
-                          [&](ByteRange r) { return large.contains(r); });
+    auto within = [](const auto &small, const auto &large) {
+      return llvm::all_of(
+          small, [&](const auto &r) { return llvm::is_contained(large, r); });
     };
     return within(other.reads, reads) && within(other.writes, writes) &&
-           within(other.inFlight, inFlight);
+           within(other.inFlight, inFlight) && within(other.global, global);
   }
 };
 
@@ -65,6 +87,7 @@ private:
   void visitBranch(scf::IfOp branch, State &state);
   void read(Operation *op, ByteRange range, State &state);
   void write(Operation *op, ByteRange range, State &state);
+  void accessGlobal(Operation *op, State &state);
   void insertBefore(Operation *op, State &state);
 };
 
@@ -98,9 +121,115 @@ void BarrierInserter::write(Operation *op, ByteRange range, State &state) {
     insertBefore(op, state);
 }
 
+/// The view that `op` reads or writes, without its slices, if the kernel writes
+/// it with stores; null otherwise. Atomic additions order themselves, and what
+/// they add into is never read.
+static Value getWrittenArgument(Operation *op) {
+  Value view =
+      llvm::TypeSwitch<Operation *, Value>(op)
+          .Case<tile::LoadOp, tile::StoreOp, tile::GatherOp, AsyncCopyOp>(
+              [](auto access) { return access.getView(); })
+          .Default(nullptr);
+  if (!view)
+    return nullptr;
+  while (auto slice = view.getDefiningOp<tile::SliceOp>())
+    view = slice.getView();
+  auto argument = dyn_cast<BlockArgument>(view);
+  auto kernel =
+      argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp())
+               : nullptr;
+  if (!kernel)
+    return nullptr;
+  tile::Access access = kernel.getArgAccess(argument.getArgNumber());
+  return access == tile::Access::Out || access == tile::Access::InOut ? view
+                                                                      : nullptr;
+}
+
+namespace {
+/// The block that a load or a store moves.
+struct Moved {
+  RankedTensorType type;
+  Value view;
+  OperandRange indices;
+  ArrayRef<int64_t> dims;
+
+  bool operator==(const Moved &other) const {
+    return type == other.type && view == other.view &&
+           llvm::equal(indices, other.indices) && dims == other.dims;
+  }
+};
+} // namespace
+
+/// Nothing for what reads element by element, or copies.
+static std::optional<Moved> getMoved(Operation *op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return Moved{load.getType(), load.getView(), load.getIndices(),
+                 load.getDims()};
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return Moved{store.getValue().getType(), store.getView(),
+                 store.getIndices(), store.getDims()};
+  return std::nullopt;
+}
+
+/// Whether each element is accessed by one thread alone. Of equal copies of a
+/// tile one is stored, but all are loaded.
+static bool isByOneThread(Operation *op, RankedTensorType type) {
+  if (isa<tile::StoreOp>(op))
+    return true;
+  if (!getLayout(type))
+    return false;
+  tilec::layout::LinearLayout layout = getLinearLayout(type);
+  return layout.freeBits(tilec::layout::InDim::Lane) == 0 &&
+         layout.freeBits(tilec::layout::InDim::Warp) == 0;
+}
+
+/// Whether two accesses are to the same block in the same way, so that each
+/// element is accessed by the same thread in both.
+static bool areBySameThreads(Operation *a, Operation *b) {
+  std::optional<Moved> first = getMoved(a), second = getMoved(b);
+  return first && second && *first == *second &&
+         isByOneThread(a, first->type) && isByOneThread(b, second->type);
+}
+
+/// Whether an access in `loop` reaches other places in each iteration: an index
+/// is the loop's variable, which moves on by no less than the tile is long.
+static bool movesOn(Operation *op, scf::ForOp loop) {
+  std::optional<Moved> moved = getMoved(op);
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!moved || !step)
+    return false;
+  for (auto [dim, index] : llvm::enumerate(moved->indices)) {
+    if (index != loop.getInductionVar())
+      continue;
+    const auto *axis = llvm::find(moved->dims, static_cast<int64_t>(dim));
+    int64_t extent = axis == moved->dims.end()
+                         ? 1
+                         : moved->type.getDimSize(axis - moved->dims.begin());
+    if (*step >= extent)
+      return true;
+  }
+  return false;
+}
+
+void BarrierInserter::accessGlobal(Operation *op, State &state) {
+  Value argument = getWrittenArgument(op);
+  if (!argument)
+    return;
+  bool meets = llvm::any_of(state.global, [&](GlobalAccess other) {
+    if (getWrittenArgument(other.op) != argument ||
+        (!isa<tile::StoreOp>(op) && !isa<tile::StoreOp>(other.op)))
+      return false;
+    return other.isEarlier || !areBySameThreads(op, other.op);
+  });
+  if (meets)
+    insertBefore(op, state);
+  state.add({op, /*isEarlier=*/false});
+}
+
 void BarrierInserter::visitOp(Operation *op, State &state) {
   if (isa<BarrierOp>(op))
     return state.barrier();
+  accessGlobal(op, state);
   if (isa<WaitOp>(op)) {
     // What arrived for this thread is not there for the others yet.
     state.writes.insert_range(state.inFlight);
@@ -144,11 +273,25 @@ void BarrierInserter::visitOp(Operation *op, State &state) {
 
 void BarrierInserter::visitLoop(scf::ForOp loop, State &state) {
   State before = state, atStart = state;
+  // Of what an iteration did, the next one must fear what is not by the same
+  // threads then: its indices may have moved to another thread's elements.
+  auto intoNext = [&](State end) {
+    for (GlobalAccess &access : end.global) {
+      bool isFixed = llvm::all_of(access.op->getOperands(), [&](Value operand) {
+        return loop.isDefinedOutsideOfLoop(operand) ||
+               !isa<IndexType>(operand.getType());
+      });
+      if (loop->isProperAncestor(access.op) && !isFixed &&
+          !movesOn(access.op, loop))
+        access.isEarlier = true;
+    }
+    return end;
+  };
   do {
-    atStart.meet(state);
+    atStart.meet(intoNext(state));
     state = atStart;
     visit(*loop.getBody(), state);
-  } while (!atStart.covers(state));
+  } while (!atStart.covers(intoNext(state)));
   state.meet(before); // There may be no iteration at all.
 }
 

@@ -112,11 +112,13 @@ def TileGPUAllocateShared
 
 def TileGPUInsertBarriers
     : Pass<"tilegpu-insert-barriers", "::mlir::tile::KernelOp"> {
-  let summary = "orders accesses of different threads to shared memory";
+  let summary = "orders accesses of a block's threads to the same memory";
   let description = [{
     Puts a `tilegpu.barrier` before an access that would meet one of another
     thread since the last barrier: a read of what was written, or a write of what
-    was read or written. Data of an asynchronous copy counts as written at the
+    was read or written, in shared memory or in an argument that the kernel
+    writes. Accesses to an argument need none if both move the same block in the
+    same layout and no element is loaded by several threads. Data of an asynchronous copy counts as written at the
     `tilegpu.wait` that completes it. Loops are looked at around their back edge
     too. Runs after `tilegpu-allocate-shared`, as buffers may share a place.
 

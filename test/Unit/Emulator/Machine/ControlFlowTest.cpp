@@ -215,7 +215,8 @@ constexpr char print[] = R"(
 } // namespace
 
 TEST_CASE("printf formats as C does") {
-  Runner runner(R"(
+  Runner runner(
+      R"(
     .local .align 8 .b8 l[96];
     mov.u64 %rd5, l;
     cvta.local.u64 %rd7, %rd5;
@@ -233,11 +234,11 @@ TEST_CASE("printf formats as C does") {
     st.local.f64 [%rd5+48], 0d3FE0000000000000;
     st.local.u32 [%rd5+56], 255;
     st.local.u64 [%rd5+64], -1;
-)" + std::string(print) + "ret;",
-                declarations +
-                    text("format",
-                         "%d|%llx|%8.3f|%-6s|%c|%*.*f|%#X|%lld|%%|%5") +
-                    text("word", "abc"));
+)" + std::string(print) +
+          "ret;",
+      declarations +
+          text("format", "%d|%llx|%8.3f|%-6s|%c|%*.*f|%#X|%lld|%%|%5") +
+          text("word", "abc"));
   auto result = runner.run();
   CHECK_SOUND(result);
   char expected[200];
@@ -255,7 +256,8 @@ TEST_CASE("every thread prints, and a pointer that is wrong prints nothing") {
     mov.u64 %rd6, format;
     cvta.global.u64 %rd6, %rd6;
     st.local.u64 [%rd5], 0;
-)" + std::string(print) + "ret;",
+)" + std::string(print) +
+                    "ret;",
                 declarations + text("format", "<%s>"));
   runner.options.block = {3, 1, 1};
   auto result = runner.run();
