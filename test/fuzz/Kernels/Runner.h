@@ -9,6 +9,7 @@
 #define TILEC_TEST_FUZZ_KERNELS_RUNNER_H
 
 #include "test/fuzz/Kernels/Case.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tilec::fuzz {
 
@@ -44,7 +45,10 @@ struct Outcome {
 };
 llvm::StringRef kindText(Outcome::Kind kind);
 
-Outcome runCase(const Case &test, const RunOptions &options);
+/// Calls `atReference`, if there is one, when the target is done and the
+/// reference begins, which takes much longer for some cases.
+Outcome runCase(const Case &test, const RunOptions &options,
+                llvm::function_ref<void()> atReference = nullptr);
 
 } // namespace tilec::fuzz
 
