@@ -215,11 +215,11 @@ void Campaign::writeReport(const Case &test, const Outcome &outcome,
   if (code)
     return;
   os << "// " << kindText(outcome.kind) << ", " << outcome.what << "; "
-     << remark << "\n// tilec-fuzz --target=" << options.run.target
+     << remark << "\n// tilec-fuzz --target=" << options.run.targetText()
      << " --seed=" << test.seed << " --case=" << test.index
      << (options.run.compileOnly ? " --compile-only" : "")
      << "\n// the same with row-major arrays:\n// "
-     << test.command(path, options.run.target) << "\n\n"
+     << test.command(path, options.run.targetText()) << "\n\n"
      << test.describe() << '\n';
   llvm::SmallVector<llvm::StringRef> lines;
   llvm::StringRef(outcome.message).split(lines, '\n');
@@ -254,7 +254,7 @@ void Campaign::shrinkFailures() {
 
 void Campaign::summarize() const {
   llvm::raw_ostream &os = llvm::outs();
-  os << numRun << " cases on " << options.run.target
+  os << numRun << " cases on " << options.run.targetText()
      << (options.run.compileOnly ? " (compiled only)" : "") << ", seed "
      << options.seed << ", in " << llvm::format("%.0f", secondsSince(begin))
      << " s\n";

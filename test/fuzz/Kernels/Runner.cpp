@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/fuzz/Kernels/Runner.h"
+#include "lib/Compiler/EmulatedTarget.h"
 #include "lib/Compiler/GpuExecutable.h"
 #include "lib/Reference/Reference.h"
 #include "lib/Runtime/Array.h"
@@ -34,6 +35,8 @@ llvm::StringRef fuzz::kindText(Outcome::Kind kind) {
     return "stray write";
   case Outcome::Kind::Fault:
     return "fault";
+  case Outcome::Kind::Finding:
+    return "finding";
   case Outcome::Kind::Crash:
     return "crash";
   case Outcome::Kind::Hang:
@@ -235,7 +238,7 @@ static Outcome judgeErrors(const DiagnosticEngine &diags) {
 }
 
 /// The part of `tilec run` that compiles and runs, with the arrays of `bound`.
-static Outcome runOn(const RunOptions &options, Program &program,
+static Outcome runOn(const RunOptions &options, uint64_t seed, Program &program,
                      typed::Kernel &kernel, const BoundLaunch &bound,
                      const CompileOptions &compile) {
   auto fault = [&] {
@@ -262,9 +265,20 @@ static Outcome runOn(const RunOptions &options, Program &program,
       GpuExecutable::create(program, kernel, bound, compile);
   if (!code)
     return judgeErrors(program.diags);
-  if (!code->run(program, kernel, bound))
-    return fault();
-  return {};
+  emulator::EmulationSettings settings;
+  settings.seed = seed;
+  settings.hostThreads = 1; // There is a process for each core.
+  code->setEmulation(settings);
+  bool good = code->run(program, kernel, bound);
+  if (const emulator::EmulatedRun *run = code->emulatedRun()) {
+    EmulationFindings findings;
+    findings.add(*run);
+    if (findings.report(program, kernel))
+      return {Outcome::Kind::Finding,
+              emulator::nameOf(run->result.reports.front().kind).str(),
+              messages(program.diags)};
+  }
+  return good ? Outcome{} : fault();
 }
 
 Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
@@ -301,9 +315,10 @@ Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
   CompileOptions compile;
   compile.target = options.target;
   compile.checked = false;
+  compile.emulated = options.emulated;
   for (const auto &[name, value] : test.schedule)
     compile.schedule[name] = value;
-  Outcome outcome = runOn(options, *program, *kernel, *bound, compile);
+  Outcome outcome = runOn(options, test.seed, *program, *kernel, *bound, compile);
   if (outcome.kind != Outcome::Kind::Agrees || options.compileOnly)
     return outcome;
 

@@ -16,6 +16,13 @@ struct RunOptions {
   std::string target = "cpu";
   /// As far as machine code, without a run.
   bool compileOnly = false;
+  /// Code for a GPU runs on the emulator, and what that finds is a failure.
+  bool emulated = false;
+
+  /// As --target names it.
+  std::string targetText() const {
+    return emulated ? "emulator:" + target : target;
+  }
 };
 
 struct Outcome {
@@ -27,6 +34,7 @@ struct Outcome {
     Differs,   // From the reference.
     Stray,     // Memory changed that the kernel must not write.
     Fault,     // The run failed.
+    Finding,   // The emulator found a race or the like.
     Crash,     // The process died; set by who watches it.
     Hang,
   };
