@@ -81,22 +81,6 @@ static std::pair<Expr, Expr> unify(const Expr &a, const Expr &b) {
   return {cast(a, wide), cast(b, wide)};
 }
 
-/// A literal of a suffix that it does not need, without it.
-static Expr asType(const Expr &a, CType type) {
-  if (a.isAtom && a.type == CType::I64 && type == CType::I32 &&
-      StringRef(a.text).ends_with("ll")) {
-    Expr shorter = a;
-    shorter.text.resize(a.text.size() - 2);
-    shorter.type = type;
-    return shorter;
-  }
-  if (a.isAtom && a.type == CType::I32 && type == CType::I64 &&
-      a.prec >= Prec::Unary && llvm::isDigit(a.text.back()) &&
-      (llvm::isDigit(a.text.front()) || a.text.front() == '-'))
-    return {a.text + "ll", a.prec, type, {}, true};
-  return cast(a, type);
-}
-
 static StringRef unsignedSpelling(CType type) {
   switch (type) {
   case CType::I8:
@@ -318,10 +302,9 @@ Expr KernelEmitter::computeInteger(Operation *op, ArrayRef<Expr> operands) {
   };
   auto wrapping = [&](StringRef sign, StringRef name, Prec prec) {
     // What C++ promotes to int cannot overflow.
-    if (isIndex || byteSize(type) < 4)
-      return finish(binary(x[0], sign, x[1], prec,
-                           byteSize(type) < 4 ? CType::I32 : wide));
-    if (facts.mayWrap(op))
+    if (byteSize(type) < 4)
+      return finish(binary(x[0], sign, x[1], prec, CType::I32));
+    if (!isIndex && facts.mayWrap(op))
       return function(name);
     return infix(sign, prec);
   };

@@ -208,7 +208,8 @@ void KernelEmitter::emitGrid(scf::ForallOp grid) {
     if (!tile || *tile < 1)
       return fail(grid, "expected a grid with constant steps");
     if (!fromZero)
-      length = binary(length, "-", valueOf(begin), Prec::Additive, indexType());
+      length = binary(asType(length, indexType()), "-", valueOf(begin),
+                      Prec::Additive, indexType());
     facts.tile = *tile;
     tile::DimOp dim;
     if (auto value = dyn_cast<Value>(end))

@@ -116,7 +116,9 @@ static bool isBefore(Value begin, Value extent) {
 
 Expr KernelEmitter::validExtent(tile::ValidOp op) {
   CType type = indexType();
-  Expr begin = scalar(op.getBegin()), extent = scalar(op.getExtent());
+  // A known extent is an int, so its difference would be one too.
+  Expr begin = scalar(op.getBegin()),
+       extent = asType(scalar(op.getExtent()), type);
   Expr left = begin.text == "0"
                   ? extent
                   : binary(extent, "-", begin, Prec::Additive, type);

@@ -85,6 +85,21 @@ Expr cast(const Expr &a, CType type) {
           Prec::Unary, type};
 }
 
+Expr asType(const Expr &a, CType type) {
+  if (a.isAtom && a.type == CType::I64 && type == CType::I32 &&
+      llvm::StringRef(a.text).ends_with("ll")) {
+    Expr shorter = a;
+    shorter.text.resize(a.text.size() - 2);
+    shorter.type = type;
+    return shorter;
+  }
+  if (a.isAtom && a.type == CType::I32 && type == CType::I64 &&
+      a.prec >= Prec::Unary && llvm::isDigit(a.text.back()) &&
+      (llvm::isDigit(a.text.front()) || a.text.front() == '-'))
+    return {a.text + "ll", a.prec, type, {}, true};
+  return cast(a, type);
+}
+
 Expr intLiteral(int64_t value, CType type) {
   switch (type) {
   case CType::Bool:

@@ -72,6 +72,10 @@ Expr unary(llvm::StringRef op, const Expr &a, CType type);
 Expr ternary(const Expr &c, const Expr &a, const Expr &b, CType type);
 /// `a` as a value of `type`; the same text where it is of that type already.
 Expr cast(const Expr &a, CType type);
+/// The same, but a literal gets the suffix of `type`, or loses the one that it
+/// does not need. C++ widens the operands of operators itself; arguments of
+/// overloaded functions must all be of one type.
+Expr asType(const Expr &a, CType type);
 /// The text of `a` where an operator of `prec` takes it.
 std::string parenthesized(const Expr &a, Prec prec);
 

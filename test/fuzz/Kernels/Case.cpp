@@ -121,7 +121,7 @@ std::string Case::describe() const {
     if (tensor.access != TensorParam::Access::Out)
       os << ", from " << tensor.low << " to below " << tensor.high;
     if (tensor.special)
-      os << ", some NaN and infinite";
+      os << (isFloat8(tensor.dtype) ? ", some NaN" : ", some NaN and infinite");
     if (tensor.isOutput() && tensor.error > 0)
       os << ", within " << tensor.error;
     if (tensor.isOutput() && tensor.error == 0)

@@ -38,7 +38,7 @@ struct TensorParam {
   Layout layout;
   /// Elements are whole numbers from `low` to below `high`.
   int64_t low = 0, high = 1;
-  /// Some elements are NaN or infinite.
+  /// Some elements are NaN or infinite, those of 8 bits NaN only.
   bool special = false;
   /// Outputs: how far an element may be from the reference before it is rounded
   /// to `dtype`; 0 if every bit counts, less than 0 for the tolerance of

@@ -125,9 +125,6 @@ Value Generator::loadFrom(size_t tensor, llvm::ArrayRef<std::string> subscripts,
   value.bound = static_cast<double>(
       std::max(std::abs(param.low), std::abs(param.high - 1)));
   value.special = param.special;
-  // It has no infinities: they become the greatest number.
-  if (param.special && param.dtype == DType::F8E4M3)
-    value.bound = floatFormat(param.dtype).maxFinite;
   return value;
 }
 
@@ -372,7 +369,9 @@ Value Generator::reduction() {
       x = load(x.axes);
     if (!x.isExact() || !(x.axes & one))
       return x;
-    return reduceOther(random.pick({"argmax", "argmin"}), x, one, name, length);
+    // Of a tile too, the position is one in the whole dimension.
+    return reduceOther(random.pick({"argmax", "argmin"}), x, one, name,
+                       test.dims[axes[llvm::countr_zero(one)].dim].size);
   case 8:
     return reduceOther("cumsum", x, one, name, length);
   case 9:

@@ -19,7 +19,8 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("Options of tilec-fuzz");
 static cl::opt<std::string> target("target", cl::init("cpu"),
-                                   cl::desc("cpu, or sm_90a and the like"),
+                                   cl::desc("cpu, sm_90a and the like, or "
+                                            "emulator:sm_90a and the like"),
                                    cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::init(1),
                               cl::desc("the seed of all cases"),
@@ -55,9 +56,19 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv,
                               "Random kernels against the reference\n");
-  if (target != "cpu" && !gpuLimitsOf(target)) {
+  CampaignOptions options;
+  options.run.target = target;
+  options.run.compileOnly = compileOnly;
+  llvm::StringRef architecture = target;
+  if (architecture.consume_front("emulator")) {
+    options.run.emulated = true;
+    options.run.target =
+        architecture.consume_front(":") ? architecture.str() : "sm_90a";
+  }
+  if (target != "cpu" && !gpuLimitsOf(options.run.target)) {
     llvm::errs() << "error: unknown target '" << target
-                 << "'; write cpu, sm_80, sm_86, sm_89 or sm_90a\n";
+                 << "'; write cpu, emulator, or sm_80, sm_86, sm_89 or sm_90a, "
+                    "with or without emulator: in front\n";
     return 2;
   }
   if (print) {
@@ -67,8 +78,6 @@ int main(int argc, char **argv) {
                  << '\n';
     return 0;
   }
-  CampaignOptions options;
-  options.run = {target, compileOnly};
   options.seed = seed;
   if (only >= 0)
     options.only = static_cast<uint64_t>(only);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/fuzz/Kernels/Runner.h"
+#include "lib/Compiler/EmulatedTarget.h"
 #include "lib/Compiler/GpuExecutable.h"
 #include "lib/Reference/Reference.h"
 #include "lib/Runtime/Array.h"
@@ -34,6 +35,8 @@ llvm::StringRef fuzz::kindText(Outcome::Kind kind) {
     return "stray write";
   case Outcome::Kind::Fault:
     return "fault";
+  case Outcome::Kind::Finding:
+    return "finding";
   case Outcome::Kind::Crash:
     return "crash";
   case Outcome::Kind::Hang:
@@ -125,13 +128,15 @@ GuardedTensor::GuardedTensor(const Case &test, const TensorParam &param)
   if (param.special) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     uint64_t stream = streamSeed(test.seed, param.name + " special");
+    // An infinity becomes the greatest number of 8 bits, as all conversions
+    // to these types saturate; that is far above the bounds of Value.
     forEachElement(tensor, [&](void *element, int64_t i) {
       int64_t which = integerAt(stream, i, 0, 16);
       if (which < 3)
         storeDouble(param.dtype, element,
-                    which == 0   ? NAN
-                    : which == 1 ? infinity
-                                 : -infinity);
+                    which == 0 || isFloat8(param.dtype) ? NAN
+                    : which == 1                        ? infinity
+                                                        : -infinity);
     });
   }
   before = llvm::cantFail(Array::copyOf(tensor));
@@ -235,7 +240,7 @@ static Outcome judgeErrors(const DiagnosticEngine &diags) {
 }
 
 /// The part of `tilec run` that compiles and runs, with the arrays of `bound`.
-static Outcome runOn(const RunOptions &options, Program &program,
+static Outcome runOn(const RunOptions &options, uint64_t seed, Program &program,
                      typed::Kernel &kernel, const BoundLaunch &bound,
                      const CompileOptions &compile) {
   auto fault = [&] {
@@ -262,12 +267,24 @@ static Outcome runOn(const RunOptions &options, Program &program,
       GpuExecutable::create(program, kernel, bound, compile);
   if (!code)
     return judgeErrors(program.diags);
-  if (!code->run(program, kernel, bound))
-    return fault();
-  return {};
+  emulator::EmulationSettings settings;
+  settings.seed = seed;
+  settings.hostThreads = 1; // There is a process for each core.
+  code->setEmulation(settings);
+  bool good = code->run(program, kernel, bound);
+  if (const emulator::EmulatedRun *run = code->emulatedRun()) {
+    EmulationFindings findings;
+    findings.add(*run);
+    if (findings.report(program, kernel))
+      return {Outcome::Kind::Finding,
+              emulator::nameOf(run->result.reports.front().kind).str(),
+              messages(program.diags)};
+  }
+  return good ? Outcome{} : fault();
 }
 
-Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
+Outcome fuzz::runCase(const Case &test, const RunOptions &options,
+                      llvm::function_ref<void()> atReference) {
   std::unique_ptr<Program> program =
       Program::loadText("case.tile", test.source(), {});
   auto invalid = [&](llvm::StringRef what) {
@@ -301,9 +318,10 @@ Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
   CompileOptions compile;
   compile.target = options.target;
   compile.checked = false;
+  compile.emulated = options.emulated;
   for (const auto &[name, value] : test.schedule)
     compile.schedule[name] = value;
-  Outcome outcome = runOn(options, *program, *kernel, *bound, compile);
+  Outcome outcome = runOn(options, test.seed, *program, *kernel, *bound, compile);
   if (outcome.kind != Outcome::Kind::Agrees || options.compileOnly)
     return outcome;
 
@@ -314,6 +332,8 @@ Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
   if (!stray.empty())
     return {Outcome::Kind::Stray, "memory overwritten", stray};
 
+  if (atReference)
+    atReference();
   BoundLaunch reference = *bound;
   for (auto [i, tensor] : llvm::enumerate(tensors))
     reference.args[i] = tensor->initial().view();

@@ -9,6 +9,7 @@
 #define TILEC_TEST_FUZZ_KERNELS_RUNNER_H
 
 #include "test/fuzz/Kernels/Case.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tilec::fuzz {
 
@@ -16,6 +17,13 @@ struct RunOptions {
   std::string target = "cpu";
   /// As far as machine code, without a run.
   bool compileOnly = false;
+  /// Code for a GPU runs on the emulator, and what that finds is a failure.
+  bool emulated = false;
+
+  /// As --target names it.
+  std::string targetText() const {
+    return emulated ? "emulator:" + target : target;
+  }
 };
 
 struct Outcome {
@@ -27,6 +35,7 @@ struct Outcome {
     Differs,   // From the reference.
     Stray,     // Memory changed that the kernel must not write.
     Fault,     // The run failed.
+    Finding,   // The emulator found a race or the like.
     Crash,     // The process died; set by who watches it.
     Hang,
   };
@@ -44,7 +53,10 @@ struct Outcome {
 };
 llvm::StringRef kindText(Outcome::Kind kind);
 
-Outcome runCase(const Case &test, const RunOptions &options);
+/// Calls `atReference`, if there is one, when the target is done and the
+/// reference begins, which takes much longer for some cases.
+Outcome runCase(const Case &test, const RunOptions &options,
+                llvm::function_ref<void()> atReference = nullptr);
 
 } // namespace tilec::fuzz
 

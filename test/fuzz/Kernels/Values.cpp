@@ -324,9 +324,11 @@ Value fuzz::reduceOther(llvm::StringRef function, const Value &x, unsigned axes,
   if (function == "any" || function == "all")
     return result;
   if (function == "argmax" || function == "argmin") {
-    result = rounded(result, DType::I64);
+    // A position, -1 of nothing.
+    result.bound = std::max(n - 1, 1.0);
+    result.unit = 1;
     result.special = false;
-    return result;
+    return rounded(result, DType::I64);
   }
   if (function == "cumsum") {
     Value sums = accumulated(x, n);

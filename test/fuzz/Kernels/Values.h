@@ -72,6 +72,7 @@ Value function(unsigned which, const Value &x);
 Value reduce(llvm::StringRef function, const Value &x, unsigned axes,
              llvm::StringRef names, int64_t count);
 /// "argmax", "argmin", "any", "all", "logsumexp", "softmax", "cumsum", "mean".
+/// The first two give a position below `count`, the extent of the dimension.
 Value reduceOther(llvm::StringRef function, const Value &x, unsigned axes,
                   llvm::StringRef names, int64_t count);
 /// `precision` is "", "ieee", "tf32" or "tf32x3".

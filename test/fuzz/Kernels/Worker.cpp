@@ -22,7 +22,7 @@ namespace {
 /// In front of each message; the two texts follow.
 struct Header {
   uint64_t index;
-  uint32_t isOutcome, kind, whatSize, messageSize;
+  uint32_t isOutcome, isReference, kind, whatSize, messageSize;
 };
 } // namespace
 
@@ -39,7 +39,9 @@ static void writeAll(int descriptor, const void *data, size_t size) {
 
 static void send(int descriptor, const Event &event) {
   Outcome outcome = event.outcome.value_or(Outcome());
-  Header header = {event.index, event.outcome.has_value(),
+  Header header = {event.index,
+                   event.outcome.has_value(),
+                   event.isReference,
                    static_cast<uint32_t>(outcome.kind),
                    static_cast<uint32_t>(outcome.what.size()),
                    static_cast<uint32_t>(outcome.message.size())};
@@ -100,7 +102,7 @@ bool Worker::read(llvm::function_ref<void(Event)> handle) {
     size_t size = sizeof(header) + header.whatSize + header.messageSize;
     if (buffer.size() < size)
       return true;
-    Event event{header.index, std::nullopt};
+    Event event{header.index, std::nullopt, header.isReference != 0};
     if (header.isOutcome) {
       const char *text = buffer.data() + sizeof(header);
       event.outcome =
@@ -110,6 +112,7 @@ bool Worker::read(llvm::function_ref<void(Event)> handle) {
       running.reset();
     } else {
       running = header.index;
+      atReference = event.isReference;
       started = Clock::now();
     }
     buffer.erase(buffer.begin(), buffer.begin() + static_cast<ptrdiff_t>(size));

@@ -20,7 +20,8 @@ namespace tilec::fuzz {
 /// What a worker has said.
 struct Event {
   uint64_t index = 0;
-  std::optional<Outcome> outcome; // Nothing where the case begins.
+  std::optional<Outcome> outcome; // Nothing where a part of the case begins.
+  bool isReference = false;       // That part.
 };
 
 class Worker {
@@ -34,8 +35,10 @@ public:
   ~Worker();
 
   int descriptor() const { return pipe; }
-  /// The case it is at, and since when.
+  /// The case it is at, and since when it is at this part of it.
   std::optional<uint64_t> current() const { return running; }
+  /// Whether the target is done, and the reference is evaluated.
+  bool isAtReference() const { return atReference; }
   Clock::time_point since() const { return started; }
 
   /// Takes what there is to read. False at the end of the process.
@@ -48,6 +51,7 @@ private:
   int process = -1, pipe = -1, errors = -1;
   std::vector<char> buffer;
   std::optional<uint64_t> running;
+  bool atReference = false;
   Clock::time_point started;
 };
 
