@@ -47,7 +47,8 @@ llvm::Error PreparedLaunch::run(
   std::memcpy(moved, storage.data(), storage.size());
   for (const Pointer &pointer : pointers) {
     const void *at = address(pointer.arg);
-    std::memcpy(moved + pointer.offset, &at, sizeof(at));
+    std::memcpy(moved + pointer.offset, static_cast<const void *>(&at),
+                sizeof(at));
   }
   llvm::SmallVector<void *, 64> movedParams;
   for (void *param : params)
