@@ -175,7 +175,8 @@ uint64_t finishFloat(uint64_t result, const FloatMode &mode) {
   return result;
 }
 
-/// A NaN is the last of those among the operands, made quiet.
+/// A NaN is the last of those among the operands, made quiet. Callers order
+/// them as the hardware prefers them, which differs with the instruction.
 uint64_t finishDouble(double result, std::initializer_list<uint64_t> operands) {
   if (!std::isnan(result))
     return bitsOfDouble(result);
@@ -345,7 +346,7 @@ uint64_t fmaFloat(ptx::Type type, uint64_t a, uint64_t b, uint64_t c,
     double x = asDouble(a), y = asDouble(b), z = asDouble(c);
     return finishDouble(isNearest(mode) ? std::fma(x, y, z)
                                         : fmaDirected(x, y, z, mode.rounding),
-                        {a, b, c});
+                        {a, c, b});
   }
   if (isNarrow(type))
     return fmaNarrow(type, a, b, c, mode);
@@ -359,7 +360,7 @@ uint64_t divFloat(ptx::Type type, uint64_t a, uint64_t b, FloatMode mode) {
   if (type == ptx::Type::F64) {
     double x = asDouble(a), y = asDouble(b);
     return finishDouble(
-        isNearest(mode) ? x / y : divDirected(x, y, mode.rounding), {a, b});
+        isNearest(mode) ? x / y : divDirected(x, y, mode.rounding), {b, a});
   }
   a = flushIf(mode.flush, a);
   b = flushIf(mode.flush, b);
@@ -436,8 +437,10 @@ uint64_t chooseFloat(ptx::Type type, uint64_t a, uint64_t b, MinMaxMode mode,
       return chooseFloat(element, half(a, at), half(b, at), mode, isMax);
     });
   Format format = formatOf(type);
-  return choose(format, a, b, mode, isMax,
-                type == ptx::Type::F64 ? 0x7fffffffffffffff : format.nan());
+  uint64_t nan = format.nan();
+  if (type == ptx::Type::F64) // The one that there is; of two the second.
+    nan = (format.isNaN(b) ? b : a) | 0x0008000000000000;
+  return choose(format, a, b, mode, isMax, nan);
 }
 
 } // namespace
