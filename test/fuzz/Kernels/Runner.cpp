@@ -318,7 +318,8 @@ Outcome fuzz::runCase(const Case &test, const RunOptions &options) {
   compile.emulated = options.emulated;
   for (const auto &[name, value] : test.schedule)
     compile.schedule[name] = value;
-  Outcome outcome = runOn(options, test.seed, *program, *kernel, *bound, compile);
+  Outcome outcome =
+      runOn(options, test.seed, *program, *kernel, *bound, compile);
   if (outcome.kind != Outcome::Kind::Agrees || options.compileOnly)
     return outcome;
 
