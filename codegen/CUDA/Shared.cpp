@@ -8,6 +8,7 @@
 #include "codegen/CUDA/BlockAccess.h"
 #include "codegen/CUDA/SharedAddress.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -267,6 +268,17 @@ void KernelEmitter::moveFragment(bool isStore, const Fragment &fragment,
   CType type = fragment.type;
   unsigned vector = 1u << vectorBits.size();
   unsigned bytes = vector * byteSize(type);
+  // Of several threads that hold an element, one stores it: writes that nothing
+  // orders are a race even if they are of the same value.
+  std::optional<Expr> owns;
+  if (isStore)
+    owns = ownsElements(layout);
+  if (owns)
+    out.open("if (" + owns->text + ")", /*optional=*/true);
+  llvm::scope_exit closeOwned([&] {
+    if (owns)
+      out.close();
+  });
   auto at = [&](const RegisterLoop &loop) {
     SharedAddress here = plan;
     for (auto *parts : {&here.flipped, &here.added}) {
@@ -333,7 +345,7 @@ void KernelEmitter::emitLocalStore(tilegpu::LocalStoreOp op) {
   if (type.getRank() == 0) {
     SharedAddress address = planAddress({}, {}, {}, "");
     std::string base = bufferBase(op.getBuffer(), op.getSlot(), address);
-    out.line("store_shared_value(" + base + ", " +
+    out.line("if (threadIdx.x == 0) store_shared_value(" + base + ", " +
              cast(scalar(op.getValue()), ctypeOf(type.getElementType())).text +
              ");");
     return;

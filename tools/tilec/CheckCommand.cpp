@@ -86,6 +86,7 @@ private:
   const Options &options;
   Progress &progress;
   llvm::StringSet<> used, usedArguments;
+  bool areNamesKnown = true; // Those of a kernel with errors are not.
   CheckReport report;
 };
 } // namespace
@@ -306,6 +307,7 @@ void Checker::checkKernel(const ast::KernelDecl &decl, bool isOneOfMany) {
       analyzeSubject(program, decl, options, isOneOfMany ? &used : nullptr);
   if (!subject) {
     result.skipped = "it has errors";
+    areNamesKnown = false;
     return;
   }
   if (subject->kernel->grid.empty() && isOneOfMany) {
@@ -355,7 +357,7 @@ void Checker::run() {
   }
   for (const ast::KernelDecl *decl : kernels)
     checkKernel(*decl, isOneOfMany);
-  if (isOneOfMany && checkUsed(program, options, used))
+  if (isOneOfMany && areNamesKnown && checkUsed(program, options, used))
     checkArgumentsUsed();
   progress.end();
   if (options.json)

@@ -23,6 +23,11 @@ bool CheckedKernel::hasFailed() const {
                       [](const CheckCase &item) { return item.hasFailed; });
 }
 
+bool CheckedKernel::wasRun() const {
+  return llvm::any_of(cases,
+                      [](const CheckCase &item) { return item.runs > 0; });
+}
+
 static std::string plural(uint64_t count, llvm::StringRef what) {
   return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
 }
@@ -42,6 +47,10 @@ void CheckReport::print(llvm::raw_ostream &os) const {
     os << kernel.name << " on the emulator of " << target;
     if (!kernel.skipped.empty()) {
       os << ": not checked, " << kernel.skipped << '\n';
+      continue;
+    }
+    if (!kernel.findings && !kernel.wasRun()) {
+      os << ": not run\n";
       continue;
     }
     os << ": " << describeFindings(kernel.findings) << "; "

@@ -32,6 +32,7 @@ struct CheckedKernel {
   size_t findings = 0;
 
   bool hasFailed() const;
+  bool wasRun() const; // At any extents.
 };
 
 struct CheckReport {

@@ -130,6 +130,9 @@ bool cli::chooseExtents(const typed::Kernel &kernel, SizeStyle style,
                        ? known->second
                        : preferredExtent(kernel, *dim, style);
     Choice choice{dim->name, {best}};
+    // Where a large one is too large, a few elements would not be a test.
+    if (best > 128)
+      choice.candidates.push_back(style == SizeStyle::Odd ? 77 : 64);
     for (int64_t other : {int64_t(2), int64_t(1), best + 1, best - 1, 2 * best,
                           int64_t(3), int64_t(4), int64_t(8), int64_t(16),
                           int64_t(32), int64_t(64), int64_t(128)})

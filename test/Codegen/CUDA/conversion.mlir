@@ -55,3 +55,28 @@ tile.kernel @moves(%X: !tile.view<256xbf16> {tile.name = "X", tile.unit_stride =
   }
   tile.return
 }
+
+// Of several threads that hold an element one writes it to shared memory; all
+// read.
+
+#e = #tilegpu.layout<registers = [], lanes = [[1], [2], [4], [8], [0]], warps = [[0]]>
+#f = #tilegpu.layout<registers = [], lanes = [[8], [0], [1], [2], [0]], warps = [[4]]>
+
+// CHECK-LABEL: copies(
+// CHECK:        if ((lane & 16) == 0 && warp == 0)
+// CHECK-NEXT:     store_shared_4(shared_base + from, x);
+// CHECK-NEXT:   __syncthreads();
+// CHECK-NEXT:   float t[1];
+// CHECK-NEXT:   load_shared_4(t, shared_base + to);
+
+tile.kernel @copies(%X: !tile.view<16xf32> {tile.name = "X", tile.unit_stride = 0 : i64, tilegpu.align = 16 : i64},
+                    %Y: !tile.view<16xf32> {tile.name = "Y", tile.access = #tile.access<out>, tile.unit_stride = 0 : i64, tilegpu.align = 16 : i64})
+    attributes {tilegpu.warps = 2 : i64, tilegpu.index32, tilegpu.shared_bytes = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  scf.forall (%i) in (1) {
+    %x = tile.load %X[%c0] dims [0] pad zero : !tile.view<16xf32> -> tensor<16xf32, #e>
+    %y = tilegpu.convert_layout %x {tilegpu.scratch = 0 : i64} : tensor<16xf32, #e> -> tensor<16xf32, #f>
+    tile.store %y, %Y[%c0] dims [0] : tensor<16xf32, #f>, !tile.view<16xf32>
+  }
+  tile.return
+}

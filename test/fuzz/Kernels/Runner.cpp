@@ -269,12 +269,16 @@ static Outcome runOn(const RunOptions &options, uint64_t seed, Program &program,
     return judgeErrors(program.diags);
   emulator::EmulationSettings settings;
   settings.seed = seed;
-  settings.hostThreads = 1; // There is a process for each core.
+  settings.hostThreads = 1;               // There is a process for each core.
+  settings.stepLimit = uint64_t(1) << 24; // Some 10 seconds.
   code->setEmulation(settings);
   bool good = code->run(program, kernel, bound);
   if (const emulator::EmulatedRun *run = code->emulatedRun()) {
     EmulationFindings findings;
     findings.add(*run);
+    for (const emulator::Report &report : run->result.reports)
+      if (report.kind == emulator::ReportKind::StepLimit)
+        return {Outcome::Kind::Resources, "too long for the emulator", ""};
     if (findings.report(program, kernel))
       return {Outcome::Kind::Finding,
               emulator::nameOf(run->result.reports.front().kind).str(),
