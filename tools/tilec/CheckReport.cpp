@@ -23,6 +23,10 @@ bool CheckedKernel::hasFailed() const {
                       [](const CheckCase &item) { return item.hasFailed; });
 }
 
+bool CheckedKernel::hasRun() const {
+  return llvm::any_of(cases, [](const CheckCase &item) { return item.runs; });
+}
+
 static std::string plural(uint64_t count, llvm::StringRef what) {
   return (llvm::Twine(count) + " " + what + (count == 1 ? "" : "s")).str();
 }
@@ -44,7 +48,9 @@ void CheckReport::print(llvm::raw_ostream &os) const {
       os << ": not checked, " << kernel.skipped << '\n';
       continue;
     }
-    os << ": " << describeFindings(kernel.findings) << "; "
+    // Nothing can be said of what did not run.
+    os << ": "
+       << (kernel.hasRun() ? describeFindings(kernel.findings) + "; " : "")
        << (kernel.hasFailed() ? "FAILED" : "results agree") << '\n';
     for (const CheckCase &item : kernel.cases) {
       os << "  " << item.sizes() << (item.extents.empty() ? "" : ": ");

@@ -32,6 +32,7 @@ struct CheckedKernel {
   size_t findings = 0;
 
   bool hasFailed() const;
+  bool hasRun() const; // At some extents at least.
 };
 
 struct CheckReport {
