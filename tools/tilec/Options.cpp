@@ -393,12 +393,16 @@ bool OptionParser::checkKnown(const InputArgList &list) {
     std::string text = unknown->getAsString(list), nearest;
     std::string name = llvm::StringRef(text).split('=').first.str();
     // An option of another command deserves its own message.
+    std::string owners;
     for (Command other :
          {Command::Compile, Command::Run, Command::Bench, Command::Check})
       if (isOptionOf(other, name))
-        return fail("'" + name + "' is not an option of '" +
-                        commandName(options.command) + "'",
-                    "it belongs to '" + commandName(other) + " FILE'");
+        owners += (owners.empty() ? "'" : " and '") +
+                  std::string(commandName(other)) + " FILE'";
+    if (!owners.empty())
+      return fail("'" + name + "' is not an option of '" +
+                      commandName(options.command) + "'",
+                  "it belongs to " + owners);
     if (table.findNearest(text, nearest,
                           Visibility(visibilityOf(options.command))) <= 2)
       return fail("unknown option '" + text + "'",

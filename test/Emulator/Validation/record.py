@@ -4,7 +4,7 @@ Each kernel of each *.cu (Common.cuh says how they are described) is compiled
 with NVRTC and run on a GPU of compute capability 9.0; its output goes into
 NAME.expected beside the program: a line with the kernel's name, the number of
 words, and the words, compressed with zlib and written in base64. The test of
-the emulator, test/Unit/Emulator/Validation, compares with these files.
+the emulator, test/Emulator/Validation/ValidationTest.cpp, compares with these files.
 
 Nothing but Python, the driver and NVRTC is needed. Kernels run in a process of
 their own with a time limit each, so one that fails or hangs stops no other.
@@ -84,7 +84,7 @@ def source_of(path):
         return common.read() + text.read()
 
 
-# --- Input: the same numbers as test/Unit/Emulator/Validation/Inputs.cpp ------
+# --- Input: the same numbers as test/Emulator/Validation/Programs.cpp -----
 
 
 class Random:
