@@ -431,16 +431,8 @@ void KernelEmitter::emitSharedConversion(tilegpu::ConvertLayoutOp op) {
     source = moved;
   }
   LinearLayout stored = reordered(from, order);
-  // Of threads that hold the same elements, one stores: two that write the same
-  // bytes race, whatever they write.
-  SharedAddress address = fragmentAddress(stored, plan.layout, "from");
-  std::optional<Expr> owns = ownsElements(from);
-  if (owns)
-    out.open("if (" + owns->text + ")", /*optional=*/true);
   moveFragment(/*isStore=*/true, source, stored, plan.layout, vectorBits,
-               address, base);
-  if (owns)
-    out.close();
+               fragmentAddress(stored, plan.layout, "from"), base);
   out.line("__syncthreads();");
 
   order = vectorOrder(to.numBits(InDim::Register), plan.load.vectorBits);
