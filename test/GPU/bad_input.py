@@ -202,7 +202,10 @@ def wrong_device(folder, machine):
     machine.use(1)
     try:
         y = tilec.Tensor(machine.allocate([0.0] * 64), "f32", (8, 8))
-        return refused(lambda: kernel_of(folder).launch(x, y), "error:", "device")
+        return refused(
+            lambda: kernel_of(folder).launch(x, y),
+            *("error:", "got memory of GPU 0", "help:"),
+        )
     finally:
         machine.use(0)
 
