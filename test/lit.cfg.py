@@ -47,7 +47,7 @@ bin_dir = os.path.join(build, "bin")
 config.name = "tilec"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".tile", ".test", ".ptx"]
-config.excludes = ["Inputs", "Unit", "Integration", "fuzz"]
+config.excludes = ["Emulator", "Inputs", "Unit", "Integration", "fuzz"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 
 
