@@ -189,13 +189,14 @@ void KernelEmitter::emitScan(tile::ScanOp op) {
       return parts + "[" + part + " * " + std::to_string(numLines) +
              (flat == "0" ? "" : " + " + flat) + "]";
     };
-    // A lane of each line writes.
+    // A lane of each line writes, in one of the warps that hold copies.
     unsigned laneMask = 0;
     for (unsigned bit : bits->lanes)
       laneMask |= 1u << bit;
     ReducedBits along = *ReducedBits::of(layout, static_cast<int64_t>(axis));
-    std::optional<Expr> writes =
-        bitsAreZero("lane", laneMask | along.copies[1], 31);
+    std::optional<Expr> writes = both(
+        bitsAreZero("lane", laneMask | along.copies[1], 31),
+        bitsAreZero("warp", along.copies[2], layout.size(InDim::Warp) - 1));
     if (writes)
       out.open("if (" + writes->text + ")");
     overLines([&] {
