@@ -295,3 +295,17 @@ tile.kernel @overlapping_tiles_of_a_loop(%Y: !tile.view<?xf32> {tile.access = #t
   }
   tile.return
 }
+
+// Blocks at constants apart never meet.
+
+// CHECK-LABEL: tile.kernel @halves
+// CHECK-NOT: tilegpu.barrier
+// CHECK: tile.return
+tile.kernel @halves(%Y: !tile.view<2x64xf32> {tile.access = #tile.access<out>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = arith.constant dense<0.0> : tensor<64xf32, #apart>
+  tile.store %x, %Y[%c0, %c0] dims [1] : tensor<64xf32, #apart>, !tile.view<2x64xf32>
+  tile.store %x, %Y[%c1, %c0] dims [1] : tensor<64xf32, #apart>, !tile.view<2x64xf32>
+  tile.return
+}

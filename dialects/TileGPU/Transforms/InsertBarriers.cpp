@@ -183,6 +183,31 @@ static bool isByOneThread(Operation *op, RankedTensorType type) {
          layout.freeBits(tilec::layout::InDim::Warp) == 0;
 }
 
+/// Positions of the block along a dimension of its view.
+static int64_t getExtent(const Moved &moved, int64_t dim) {
+  const auto *axis = llvm::find(moved.dims, dim);
+  return axis == moved.dims.end()
+             ? 1
+             : moved.type.getDimSize(axis - moved.dims.begin());
+}
+
+/// Whether two accesses never meet: along a dimension both begin at constants
+/// that are further apart than the first is long.
+static bool areApart(Operation *a, Operation *b) {
+  std::optional<Moved> first = getMoved(a), second = getMoved(b);
+  if (!first || !second || first->view != second->view)
+    return false;
+  for (int64_t dim = 0, e = first->indices.size(); dim != e; ++dim) {
+    std::optional<int64_t> at = getConstantIntValue(first->indices[dim]);
+    std::optional<int64_t> other = getConstantIntValue(second->indices[dim]);
+    if (at && other &&
+        (*at + getExtent(*first, dim) <= *other ||
+         *other + getExtent(*second, dim) <= *at))
+      return true;
+  }
+  return false;
+}
+
 /// Whether two accesses are to the same block in the same way, so that each
 /// element is accessed by the same thread in both.
 static bool areBySameThreads(Operation *a, Operation *b) {
@@ -199,13 +224,8 @@ static bool movesOn(Operation *op, scf::ForOp loop) {
   if (!moved || !step)
     return false;
   for (auto [dim, index] : llvm::enumerate(moved->indices)) {
-    if (index != loop.getInductionVar())
-      continue;
-    const auto *axis = llvm::find(moved->dims, static_cast<int64_t>(dim));
-    int64_t extent = axis == moved->dims.end()
-                         ? 1
-                         : moved->type.getDimSize(axis - moved->dims.begin());
-    if (*step >= extent)
+    if (index == loop.getInductionVar() &&
+        *step >= getExtent(*moved, static_cast<int64_t>(dim)))
       return true;
   }
   return false;
@@ -217,7 +237,8 @@ void BarrierInserter::accessGlobal(Operation *op, State &state) {
     return;
   bool meets = llvm::any_of(state.global, [&](GlobalAccess other) {
     if (getWrittenArgument(other.op) != argument ||
-        (!isa<tile::StoreOp>(op) && !isa<tile::StoreOp>(other.op)))
+        (!isa<tile::StoreOp>(op) && !isa<tile::StoreOp>(other.op)) ||
+        areApart(op, other.op))
       return false;
     return other.isEarlier || !areBySameThreads(op, other.op);
   });
