@@ -117,7 +117,7 @@ void resolveLanes(Warp &warp, const Instruction &at, const MemoryAccess &access,
       uint64_t offset = address - begin;
       bool isIn = (address & (bytes - 1)) == 0 && offset < size &&
                   bytes <= size - offset;
-      places.data[lane] = data + offset;
+      places.data[lane] = data + (isIn ? offset : 0);
       places.address[lane] = canonical + offset;
       done |= LaneMask(isIn) << lane;
     });
