@@ -397,10 +397,11 @@ std::string KernelEmitter::prologue(const llvm::StringSet<> &body) {
       forEachIdentifier(text, [&](StringRef part) { used.insert(part); });
   if (usesShared)
     lines.line("extern __shared__ __align__(128) unsigned char shared[];");
+  // Signed: loops over what they number are then unrolled.
   if (used.contains("lane"))
-    lines.line("const int lane = threadIdx.x % 32;");
+    lines.line("const int lane = (int)threadIdx.x % 32;");
   if (used.contains("warp"))
-    lines.line("const int warp = uniform(threadIdx.x / 32);");
+    lines.line("const int warp = uniform((int)threadIdx.x / 32);");
   if (body.contains("shared_base"))
     lines.line("const unsigned shared_base = shared_address(shared);");
   for (const auto &[text, name] : coordinates)

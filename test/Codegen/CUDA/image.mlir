@@ -13,8 +13,8 @@
 // CHECK: // {"arch":"","divisors":[{"dim":"B","divisor":16}],"extents":[{"dim":"C","value":64}],"format":2,"grid":[{"dim":"A","tile":1},{"dim":"B","tile":1},{"extent":100,"tile":64},{"dim":"grid.3","tile":1},{"dim":"grid.4","tile":16}],"name":"load_16_1","params":[{"arg":0,"kind":"pointer"},{"arg":3,"kind":"pointer"},{"arg":0,"bits":64,"dim":0,"kind":"stride"},{"arg":0,"bits":64,"dim":1,"kind":"stride"},{"bits":64,"dim":"B","kind":"extent"},{"bits":64,"dim":"threadIdx","kind":"extent"},{"arg":1,"dtype":"i32","kind":"scalar"},{"arg":2,"dtype":"bool","kind":"scalar"}],"registers":0,"sharedBytes":1024,"sites":[],"tensors":[{"alignment":8,"arg":0,"dtype":"f16","index32":false,"name":"X","rank":3,"slack":64,"unitStride":2},{"alignment":16,"arg":3,"dtype":"f16","index32":false,"name":"while","rank":1,"slack":64,"unitStride":0}],"threads":256}
 // CHECK-LABEL: load_16_1(const f16 *X, f16 *while1, long long X_stride0, long long X_stride1,
 // CHECK-NEXT:     long long B, long long threadIdx1, int k, bool b) {
-// CHECK-NEXT:   const int lane = threadIdx.x % 32;
-// CHECK-NEXT:   const int warp = uniform(threadIdx.x / 32);
+// CHECK-NEXT:   const int lane = (int)threadIdx.x % 32;
+// CHECK-NEXT:   const int warp = uniform((int)threadIdx.x / 32);
 // CHECK-NEXT:   const int column = lane << 1;
 // CHECK-NEXT:   const int i1_tiles = (int)B;
 // CHECK-NEXT:   const int i3_tiles = (int)(long long)k;

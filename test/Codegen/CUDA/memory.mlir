@@ -42,7 +42,7 @@ tile.kernel @tail(%X: !tile.view<?xbf16> {tile.name = "X", tile.dims = ["N"], ti
 // through the cache of constant memory.
 
 // CHECK-LABEL: divisible(bf16 *X, long long N) {
-// CHECK-NEXT:   const int lane = threadIdx.x % 32;
+// CHECK-NEXT:   const int lane = (int)threadIdx.x % 32;
 // CHECK-NEXT:   const int column = lane << 3;
 // CHECK-NEXT:   const long long i = (long long)blockIdx.x * 256;
 // CHECK-EMPTY:

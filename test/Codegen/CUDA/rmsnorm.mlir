@@ -8,8 +8,8 @@
 // CHECK:      extern "C" __global__ void __launch_bounds__(128)
 // CHECK-NEXT: rmsnorm(const bf16 *X, const bf16 *w, bf16 *Y, int X_stride0, int Y_stride0,
 // CHECK-NEXT:     int M, float eps) {
-// CHECK-NEXT:   const int lane = threadIdx.x % 32;
-// CHECK-NEXT:   const int warp = uniform(threadIdx.x / 32);
+// CHECK-NEXT:   const int lane = (int)threadIdx.x % 32;
+// CHECK-NEXT:   const int warp = uniform((int)threadIdx.x / 32);
 // CHECK-NEXT:   const int column = lane << 3;
 // CHECK-NEXT:   const int i = (int)blockIdx.x * 4;
 // CHECK-EMPTY:
