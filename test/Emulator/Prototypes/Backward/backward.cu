@@ -814,7 +814,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
   const Shared shared{shared_address(memory)};
   const int warpgroup = uniform(threadIdx.x / 128);
   const int warp = uniform(threadIdx.x / 32 % 4);
-  const int lane = (int)threadIdx.x % 32;
+  const int lane = threadIdx.x % 32;
 
   if (threadIdx.x == 0) {
     const int all = kConsumers * kWarpsPerGroup;
