@@ -117,10 +117,13 @@ def TileGPUInsertBarriers
     Puts a `tilegpu.barrier` before an access that would meet one of another
     thread since the last barrier: a read of what was written, or a write of what
     was read or written, in shared memory or in an argument that the kernel
-    writes. Accesses to an argument need none if both move the same block in the
-    same layout and no element is loaded by several threads. Data of an asynchronous copy counts as written at the
-    `tilegpu.wait` that completes it. Loops are looked at around their back edge
-    too. Runs after `tilegpu-allocate-shared`, as buffers may share a place.
+    writes.
+
+    Data of an asynchronous copy counts as written at the `tilegpu.wait` that
+    completes it. Accesses to an argument need no barrier between them if their
+    blocks begin apart, or if both move the same block in the same layout and no
+    element is loaded by several threads. Loops are looked at around their back
+    edge too. Runs after `tilegpu-allocate-shared`, as buffers may share a place.
 
     Before:
     ```mlir

@@ -89,7 +89,7 @@ static bool runBackward(unsigned d, bool causal, Size size, unsigned ctas,
                         uint64_t seed) {
   unsigned tileM = d == 64 ? 128 : 64;
   constexpr unsigned stages = 2, keysOfBlock = 128;
-  std::optional<Code> code = compileFile(pathOf("Backward/backward.cu"),
+  std::optional<Code> code = compileFile(pathOf("Attention/backward.cu"),
                                          defines({{"HEAD_DIM", int(d)},
                                                   {"TILE_M", int(tileM)},
                                                   {"CAUSAL", causal},

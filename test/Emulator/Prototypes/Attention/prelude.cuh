@@ -46,6 +46,10 @@ template <int kRegisters> DEVICE void register_budget_down() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
+DEVICE void exit_if_negative(int value) {
+  asm volatile("{\n\t.reg .pred p;\n\tsetp.lt.s32 p, %0, 0;\n\t@p exit;\n\t}" ::"r"(value));
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Named barriers (id 0 is __syncthreads)
 // ---------------------------------------------------------------------------------------------------------------------
@@ -118,6 +122,11 @@ DEVICE void tma_load_4d(u32 shared, const TensorMap *map, u32 barrier, int c0, i
                : "memory");
 }
 
+DEVICE void tma_prefetch_4d(const TensorMap *map, int c0, int c1, int c2, int c3) { // into L2
+  asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global.tile [%0, {%1, %2, %3, %4}];" ::"l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+               : "memory");
+}
+
 DEVICE void tma_store_4d(const TensorMap *map, u32 shared, int c0, int c1, int c2, int c3) {
   asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
                "r"(shared), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
@@ -129,6 +138,22 @@ DEVICE void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: 
 // Waits until at most kPending of this thread's store groups still read shared memory.
 template <int kPending> DEVICE void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
+}
+
+// Waits until at most kPending of this thread's store groups are incomplete (their writes too).
+template <int kPending> DEVICE void tma_store_wait() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"(kPending) : "memory"); }
+
+// Contiguous bytes (a multiple of 16, both addresses multiples of 16).
+DEVICE void bulk_load(u32 shared, const void *global, u32 barrier, u32 bytes) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared), "l"(global),
+               "r"(bytes), "r"(barrier)
+               : "memory");
+}
+
+// global[i] += shared[i], f32, in L2.
+DEVICE void bulk_reduce_add_f32(float *global, u32 shared, u32 bytes) {
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(global), "r"(shared), "r"(bytes)
+               : "memory");
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -148,6 +173,21 @@ DEVICE void stmatrix_x4(u32 address, u32 r0, u32 r1, u32 r2, u32 r3) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0), "r"(r1), "r"(r2),
                "r"(r3)
                : "memory");
+}
+
+// The same, each 8x8 matrix transposed: lane i addresses column i % 8 (as held in registers) of matrix i / 8.
+DEVICE void stmatrix_x4_trans(u32 address, u32 r0, u32 r1, u32 r2, u32 r3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0), "r"(r1), "r"(r2),
+               "r"(r3)
+               : "memory");
+}
+
+DEVICE void shared_load_f32x2(float &x, float &y, u32 address) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x), "=f"(y) : "r"(address) : "memory");
+}
+
+DEVICE void shared_store_f32x4(u32 address, float x, float y, float z, float w) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
 }
 
 DEVICE void ldmatrix_x4(u32 (&r)[4], u32 address) {
