@@ -91,24 +91,6 @@ void EmulationFindings::add(const emulator::EmulatedRun &run,
     finding.runs += finding.lastRun == numRuns;
 }
 
-/// "thread 5 of block (1, 0, 0) writes: st.shared.b32, line 120 of k.ptx".
-static std::string describeParticipant(const Participant &participant,
-                                       const emulator::ptx::Module &module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (participant.thread >= 0)
-    os << "thread " << participant.thread << " of ";
-  os << "block (" << participant.block[0] << ", " << participant.block[1]
-     << ", " << participant.block[2] << ")";
-  if (!participant.role.empty())
-    os << ' ' << participant.role;
-  if (!participant.instruction.empty())
-    os << ": " << participant.instruction;
-  if (participant.location.ptxLine)
-    os << ", line " << participant.location.ptxLine << " of " << module.name;
-  return text;
-}
-
 bool EmulationFindings::report(Program &program,
                                const typed::Kernel &kernel) const {
   for (const Finding &finding : findings) {
@@ -127,7 +109,7 @@ bool EmulationFindings::report(Program &program,
       // The message stands at the first one already.
       if (&participant == &report.participants.front())
         range = {};
-      error.note(range, describeParticipant(participant, module));
+      error.note(range, emulator::describe(participant, module));
     }
     if (!report.buffer.empty())
       error.note("in " + report.buffer);
