@@ -225,8 +225,8 @@ Kernel::compile(Call &call, llvm::StringRef target,
   isFromDisk = found->isFromCache;
   code->gpu = std::move(*found);
   code->image = llvm::formatv("{0:2}", toJSON(code->gpu.image)).str();
-  code->launcher =
-      std::make_unique<gpu::Launcher>(code->gpu.image, code->gpu.cubin);
+  code->launcher = std::make_unique<gpu::Launcher>(
+      code->gpu.image, code->gpu.cubin, code->gpu.ptx);
   return code;
 }
 

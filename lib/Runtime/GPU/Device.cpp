@@ -15,17 +15,35 @@ std::string DeviceProperties::arch() const {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
-bool gpu::archRunsOn(llvm::StringRef arch, int major, int minor) {
+namespace {
+/// What an architecture's name says: sm_90a is 9, 0, "a".
+struct Arch {
+  int major, minor;
+  llvm::StringRef suffix;
+};
+} // namespace
+
+static std::optional<Arch> parseArch(llvm::StringRef name) {
   unsigned number = 0;
-  if (!arch.consume_front("sm_") || arch.consumeInteger(10, number))
+  if (!name.consume_front("sm_") || name.consumeInteger(10, number))
+    return std::nullopt;
+  return Arch{int(number / 10), int(number % 10), name};
+}
+
+bool gpu::archRunsOn(llvm::StringRef name, int major, int minor) {
+  std::optional<Arch> arch = parseArch(name);
+  if (!arch || arch->major != major)
     return false;
-  int archMajor = number / 10;
-  int archMinor = number % 10;
-  if (archMajor != major)
-    return false;
-  if (arch == "a")
-    return archMinor == minor;
-  return (arch == "" || arch == "f") && archMinor <= minor;
+  if (arch->suffix == "a")
+    return arch->minor == minor;
+  return (arch->suffix == "" || arch->suffix == "f") && arch->minor <= minor;
+}
+
+bool gpu::ptxRunsOn(llvm::StringRef name, int major, int minor) {
+  std::optional<Arch> arch = parseArch(name);
+  if (!arch || arch->suffix != "")
+    return archRunsOn(name, major, minor);
+  return std::tie(arch->major, arch->minor) <= std::tie(major, minor);
 }
 
 const cuda::Functions &Device::api() const { return parent.api(); }

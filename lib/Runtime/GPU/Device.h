@@ -45,6 +45,11 @@ struct DeviceProperties {
 /// sm_80 on all of 8.x, sm_90a on 9.0 alone, sm_100f on 10.x from 10.0.
 bool archRunsOn(llvm::StringRef arch, int major, int minor);
 
+/// Whether a driver can compile PTX for `arch` to compute capability
+/// major.minor: sm_80 to 8.0 and all that is newer. PTX of a kind with a suffix
+/// goes no further than its machine code.
+bool ptxRunsOn(llvm::StringRef arch, int major, int minor);
+
 /// A queue of work on a device, owned by someone. Copies are the same queue.
 struct StreamRef {
   Device *device = nullptr;

@@ -72,8 +72,9 @@ llvm::Error PreparedLaunch::run(StreamRef stream, void *const *params) const {
   return launchKernel(*kernel, withStream, params, name);
 }
 
-Launcher::Launcher(KernelImage image, std::string code)
-    : kernelImage(std::move(image)), code(std::move(code)) {
+Launcher::Launcher(KernelImage image, std::string code, std::string ptx)
+    : kernelImage(std::move(image)), code(std::move(code)),
+      ptx(std::move(ptx)) {
   storageSize = packedSize(kernelImage.params, &offsets);
 }
 
@@ -83,11 +84,20 @@ Launcher::~Launcher() = default;
 // Devices
 //===----------------------------------------------------------------------===//
 
+const std::string *Launcher::codeFor(const Device &device) const {
+  const DeviceProperties &props = device.properties();
+  if (archRunsOn(kernelImage.arch, props.major, props.minor))
+    return &code;
+  if (!ptx.empty() && ptxRunsOn(kernelImage.arch, props.major, props.minor))
+    return &ptx;
+  return nullptr;
+}
+
 llvm::Error Launcher::checkDevice(const Device &device) const {
   const DeviceProperties &props = device.properties();
   std::string where = "GPU " + std::to_string(device.ordinal()) + " (" +
                       props.name + ", " + props.arch() + ")";
-  if (!archRunsOn(kernelImage.arch, props.major, props.minor))
+  if (!codeFor(device))
     return gpuError(ErrorKind::WrongDevice,
                     "the kernel '" + kernelImage.name + "' is compiled for " +
                         kernelImage.arch + ", and does not run on " + where,
@@ -115,7 +125,7 @@ llvm::Error Launcher::loadInto(Slot &slot, Device &device) const {
     return error;
   auto kernel = std::make_shared<LoadedKernel>();
   kernel->device = &device;
-  llvm::Expected<DeviceModule> module = device.load(code);
+  llvm::Expected<DeviceModule> module = device.load(*codeFor(device));
   if (!module)
     return module.takeError();
   kernel->module = std::move(*module);

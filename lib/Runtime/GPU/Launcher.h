@@ -14,7 +14,9 @@
 // does the checks once and then only launches. run() allocates, loads and
 // synchronizes nothing, so it may be captured into a CUDA graph.
 //
-// The machine code is loaded into a device by the first launch there. Launches
+// The machine code is loaded into a device by the first launch there; a newer
+// device than it is for gets the PTX, from which its driver makes machine code
+// (once: the driver has a cache of its own). Launches
 // are queued: errors inside the kernel show when the stream is synchronized.
 //
 // Thread safety: a Launcher and a PreparedLaunch may be used by any number of
@@ -83,9 +85,10 @@ private:
 
 class Launcher {
 public:
-  /// `code` is the cubin that the image describes, or PTX. The image must
-  /// satisfy verify().
-  Launcher(KernelImage image, std::string code);
+  /// `code` is the cubin that the image describes, or PTX; `ptx`, if there is
+  /// any, is for devices that are newer than a cubin's. The image must satisfy
+  /// verify().
+  Launcher(KernelImage image, std::string code, std::string ptx = "");
   ~Launcher();
 
   const KernelImage &image() const { return kernelImage; }
@@ -128,6 +131,8 @@ private:
   const LoadedKernel *loadedIn(const Device &device) const;
   llvm::Error loadInto(Slot &slot, Device &device) const;
   llvm::Error checkDevice(const Device &device) const;
+  /// The code that a device runs, or null if it runs none of it.
+  const std::string *codeFor(const Device &device) const;
   llvm::Error checkArguments(const Device &device,
                              const BoundLaunch &bound) const;
   llvm::Error checkPointer(const TensorFacts &facts, const TensorView &view,
@@ -144,7 +149,7 @@ private:
                                              char *storage);
 
   const KernelImage kernelImage;
-  const std::string code;
+  const std::string code, ptx;
   std::vector<unsigned> offsets; // Of the parameters in their storage.
   unsigned storageSize = 0;
 

@@ -126,6 +126,29 @@ TEST_CASE("which architecture runs where") {
   }
 }
 
+TEST_CASE("which PTX a driver compiles for which device") {
+  struct Case {
+    const char *arch;
+    int major, minor;
+    bool runs;
+  };
+  for (const Case &c : {Case{"sm_80", 8, 0, true},
+                        {"sm_80", 9, 0, true},
+                        {"sm_89", 12, 0, true},
+                        {"sm_86", 8, 0, false},
+                        {"sm_90", 8, 9, false},
+                        {"sm_90a", 9, 0, true},
+                        {"sm_90a", 9, 1, false},
+                        {"sm_90a", 10, 0, false},
+                        {"sm_100f", 10, 3, true},
+                        {"sm_100f", 12, 0, false},
+                        {"sm_90x", 9, 0, false},
+                        {"compute_80", 9, 0, false}}) {
+    INFO(c.arch << " on " << c.major << "." << c.minor);
+    CHECK(ptxRunsOn(c.arch, c.major, c.minor) == c.runs);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Errors
 //===----------------------------------------------------------------------===//

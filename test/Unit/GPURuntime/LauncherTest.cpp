@@ -467,6 +467,29 @@ TEST_CASE("devices that the code is not for") {
   llvm::cantFail(fixture.launcher()->load(fixture.gpu.device()));
 }
 
+TEST_CASE("a newer device gets the PTX") {
+  Fixture fixture;
+  fixture.gpu->devices.resize(2);
+  fixture.gpu->devices[1].major = 10;
+  Device &device = fixture.gpu.device(); // Of 9.0.
+  const std::string refused = "machine code of another kind";
+  fixture.image.arch = "sm_80";
+  Launcher older(fixture.image, refused, fixture.code);
+  llvm::cantFail(older.launch(device.defaultStream(), fixture.bind(32, 64)));
+  CHECK(fixture.gpu->launches.size() == 1);
+  Launcher without(fixture.image, fixture.code);
+  CHECK_THAT(FakeGPU::message(without.load(device), ErrorKind::WrongDevice),
+             Contains("compiled for sm_80, and does not run on GPU 0"));
+  // Machine code goes before PTX where it runs, and what is tied to one kind of
+  // device runs on no other.
+  fixture.image.arch = "sm_90a";
+  llvm::cantFail(Launcher(fixture.image, fixture.code, refused).load(device));
+  Launcher tied(fixture.image, refused, fixture.code);
+  CHECK_THAT(
+      FakeGPU::message(tied.load(fixture.gpu.device(1)), ErrorKind::WrongDevice),
+      Contains("compiled for sm_90a, and does not run on GPU 1"));
+}
+
 TEST_CASE("blocks that a device does not hold") {
   Fixture fixture;
   fixture.gpu->devices[0].sharedOptin = 99 * 1024;

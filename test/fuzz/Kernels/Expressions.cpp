@@ -486,10 +486,11 @@ Value Generator::gather() {
   if (random.chance(50)) {
     unsigned wanted = randomAxes();
     Value index = load(wanted, random.pick({DType::I32, DType::I64}));
+    // What was loaded may be a number of another type than asked for.
+    if (!isInteger(index.dtype))
+      index.text = "i32(" + index.text + ")";
     text = random.chance(50) ? "((" + index.text + " * 3 + 1) % " + extent + ")"
                              : "(" + index.text + ")";
-    if (!isInteger(index.dtype))
-      text = "i32" + text;
     set = index.axes;
   } else {
     Value index = position();
