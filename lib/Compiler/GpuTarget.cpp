@@ -13,6 +13,7 @@
 #include "lib/Runtime/GPU/TensorFacts.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include <tuple>
 
 using namespace tilec;
@@ -254,16 +255,69 @@ static std::optional<gpu::NVRTCResult> assemble(Program &program,
   return std::move(*result);
 }
 
+namespace {
+/// What to try where registers spill: more warps, and when there are as many as
+/// a thread block may have, smaller tiles. Nobody's choice is changed, only
+/// what the schedule leaves open.
+class SpillRemedy {
+public:
+  SpillRemedy(const typed::Kernel &kernel,
+              const llvm::StringMap<int64_t> &options) {
+    for (const typed::ScheduleEntry &entry : kernel.schedule)
+      given.insert(entry.key);
+    for (const auto &entry : options)
+      given.insert(entry.first());
+  }
+
+  /// Changes `schedule` to the next attempt after one of `warps`, whose tiles
+  /// the kernel has. False if there is none.
+  bool next(const typed::Kernel &kernel, int64_t warps,
+            llvm::StringMap<int64_t> &schedule) {
+    if (!given.contains("warps") && warps < mostWarps) {
+      schedule["warps"] = 2 * warps;
+      return true;
+    }
+    if (numSmaller == mostSmaller)
+      return false;
+    llvm::StringRef longest;
+    int64_t size = 0;
+    auto consider = [&](llvm::StringRef key, int64_t positions) {
+      // Of several as long, the last: that of an inner loop.
+      if (!given.contains(key) && positions >= std::max(size, 2 * smallest)) {
+        longest = key;
+        size = positions;
+      }
+    };
+    for (const typed::Axis *axis : kernel.axes)
+      if (axis->isTile() && axis->var->fixedSize == 0)
+        consider(axis->name, axis->tileSize);
+    for (const typed::Attention *attention : kernel.attentions)
+      consider("kv", attention->kvTile);
+    if (size == 0)
+      return false;
+    ++numSmaller;
+    schedule[longest] = llvm::PowerOf2Ceil(size) / 2;
+    if (!given.contains("warps"))
+      schedule.erase("warps");
+    return true;
+  }
+
+private:
+  static constexpr int64_t mostWarps = 32; // Of a thread block.
+  static constexpr int64_t smallest = 16;  // Of a tile: a fragment's rows.
+  static constexpr unsigned mostSmaller = 4;
+  llvm::StringSet<> given; // Keys of the schedule.
+  unsigned numSmaller = 0;
+};
+} // namespace
+
 std::optional<GpuCode>
 tilec::compileForGpu(Program &program, typed::Kernel &kernel,
                      const Specialization &specialization,
                      const GpuFacts &facts, CompileOptions options) {
-  constexpr int64_t mostWarps = 32; // Of a thread block.
-  bool isGiven =
-      options.schedule.count("warps") ||
-      llvm::any_of(kernel.schedule, [](const typed::ScheduleEntry &entry) {
-        return entry.key == "warps";
-      });
+  const auto scheduleOfSource = kernel.schedule;
+  SpillRemedy remedy(kernel, options.schedule);
+  llvm::StringMap<int64_t> next = options.schedule;
   while (true) {
     std::unique_ptr<mlir::MLIRContext> context = makeContext();
     DiagnosticBridge bridge(*context, program, options.pipeline.remarks);
@@ -278,7 +332,7 @@ tilec::compileForGpu(Program &program, typed::Kernel &kernel,
     if (!emitted)
       return std::nullopt;
     int64_t warps = emitted->image.threads / 32;
-    bool mayRetry = !isGiven && warps < mostWarps, spills = false;
+    bool mayRetry = remedy.next(kernel, warps, next), spills = false;
     std::optional<gpu::NVRTCResult> code = assemble(
         program, kernel, *emitted, options, mayRetry ? &spills : nullptr);
     if (code)
@@ -287,7 +341,9 @@ tilec::compileForGpu(Program &program, typed::Kernel &kernel,
                      std::string(code->cubin.begin(), code->cubin.end())};
     if (!spills)
       return std::nullopt;
-    options.schedule["warps"] = 2 * warps;
+    options.schedule = next;
+    // As the source has it, or what this attempt chose would stay.
+    kernel.schedule = scheduleOfSource;
     // What they print was printed the first time.
     options.pipeline.printAfter.clear();
     options.pipeline.remarks.clear();

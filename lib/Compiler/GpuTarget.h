@@ -73,9 +73,9 @@ struct GpuCode {
 };
 
 /// All stages in one. Spilled registers, local arrays and other defects of the
-/// code are errors; but where registers spill and the schedule leaves the
-/// number of warps open, it is tried with more. Nothing after reporting to
-/// `program.diags`.
+/// code are errors; but where registers spill it is tried with more warps, then
+/// with smaller tiles, as far as the schedule leaves these open. Nothing after
+/// reporting to `program.diags`.
 std::optional<GpuCode> compileForGpu(Program &program, typed::Kernel &kernel,
                                      const Specialization &specialization,
                                      const GpuFacts &facts,
