@@ -282,9 +282,11 @@ std::string KernelEmitter::scalarPointer(const View &view, ValueRange indices) {
 
 /// The 32-bit words of an array filled with an element.
 static std::string packedFill(const Expr &pad, CType type) {
-  if (byteSize(type) == 2)
-    return "0x10001u * " + parenthesized(pad, Prec::Multiplicative);
-  return "0x1010101u * (unsigned char)" + parenthesized(pad, Prec::Unary);
+  if (byteSize(type) == 1)
+    return "0x1010101u * (unsigned char)" + parenthesized(pad, Prec::Unary);
+  if (type == CType::I16) // Not to borrow from the high half.
+    return "0x10001u * (unsigned short)" + parenthesized(pad, Prec::Unary);
+  return "0x10001u * " + parenthesized(pad, Prec::Multiplicative);
 }
 
 void KernelEmitter::emitLoad(tile::LoadOp op) {

@@ -188,6 +188,50 @@ static void intRows(const char *dtype, const char *sums,
   }
 }
 
+/// All numbers are on the one side of 0, as pads of 0 would win.
+static void oneReduction(const char *dtype, int64_t N, Layout layout) {
+  constexpr int64_t M = 5;
+  bool isUnsigned = dtype[0] == 'u';
+  for (bool isMax : {true, false}) {
+    Launch launch("reduce.tile", isMax ? "one_max" : "one_min", {{"T", dtype}});
+    Tensor &X =
+        launch.in("X", {M, N}, layout,
+                  isMax && !isUnsigned ? integers(-8, 0) : integers(1, 8));
+    Tensor &Y = launch.out("Y", {M});
+    launch.run();
+    expectExact(Y, [&](Index i) {
+      double best = X(i[0], 0);
+      for (int64_t n = 1; n < N; ++n)
+        best = isMax ? std::max(best, X(i[0], n)) : std::min(best, X(i[0], n));
+      return best;
+    });
+  }
+}
+
+TEST_CASE("reductions: pads of every type", "[reduce]") {
+  for (const char *dtype : {"i64", "i32", "i16", "i8", "u8", "f64", "f32",
+                            "tf32", "f16", "bf16", "f8e4m3", "f8e5m2"})
+    for (int64_t N : {1, 20, 77})
+      oneReduction(dtype, N, row);
+  for (const char *dtype : {"i16", "i8", "bf16"})
+    for (Layout layout : inputLayouts())
+      oneReduction(dtype, 40, layout);
+  for (const char *dtype : {"i32", "i16", "i8", "u8"})
+    for (int64_t N : {1, 20, 400}) {
+      Launch launch("reduce.tile", "tile_sum", {{"T", dtype}});
+      Tensor &X = launch.in("X", {N}, row, integers(0, 5));
+      Tensor &Y = launch.out("Y", {N});
+      launch.run();
+      expectClose(Y, [&](Index i) {
+        double sum = 0;
+        int64_t begin = i[0] / 256 * 256;
+        for (int64_t n = begin; n < std::min(N, begin + 256); ++n)
+          sum -= X(n) * 0.5 * std::erfc(-X(n) / std::sqrt(2.0));
+        return sum;
+      });
+    }
+}
+
 TEST_CASE("reductions of integers", "[reduce]") {
   intRows<int64_t, int64_t>(
       "i64", "i64",

@@ -228,6 +228,7 @@ static std::string messages(const DiagnosticEngine &diags) {
 static Outcome judgeErrors(const DiagnosticEngine &diags) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> known[] =
       {{"spill", "registers spill"},
+       {"registers of a thread", "registers spill"},
        {"more shared memory than", "too little shared memory"},
        {"expected tiles of at most", "tiles that must be kept are too large"},
        {"not to be overwritten before", "overwritten while a loop needs it"}};
