@@ -61,6 +61,14 @@ BitMap KernelEmitter::registerCoordinate(const LinearLayout &layout,
   return reg.then(basesAlong(layout, InDim::Register, axis));
 }
 
+int64_t KernelEmitter::greatestCoordinate(const LinearLayout &layout,
+                                          unsigned axis, unsigned reg) {
+  return static_cast<int64_t>(
+      basesAlong(layout, InDim::Lane, axis).span() |
+      basesAlong(layout, InDim::Warp, axis).span() |
+      basesAlong(layout, InDim::Register, axis).apply(reg));
+}
+
 bool KernelEmitter::isSeparable(const LinearLayout &layout, unsigned axis) {
   uint64_t thread = basesAlong(layout, InDim::Lane, axis).span() |
                     basesAlong(layout, InDim::Warp, axis).span();

@@ -441,7 +441,7 @@ std::string KernelEmitter::entryPointer(const Fragment &fragment,
 
 void KernelEmitter::forRegisters(
     unsigned count, unsigned step,
-    llvm::function_ref<void(const RegisterLoop &)> body) {
+    llvm::function_ref<void(const RegisterLoop &)> body, unsigned first) {
   if (count <= step) {
     body({BitMap::constant(0), false});
     return;
@@ -450,7 +450,7 @@ void KernelEmitter::forRegisters(
   for (unsigned bit = 0; bit < llvm::Log2_32(step); ++bit)
     loop.reg.images[bit] = 0;
   out.raw("#pragma unroll");
-  out.open("for (int r = 0; r < " + Twine(count) + "; " +
+  out.open("for (int r = " + Twine(first) + "; r < " + Twine(count) + "; " +
                (step == 1 ? Twine("++r") : "r += " + Twine(step)) + ")",
            /*optional=*/true);
   body(loop);

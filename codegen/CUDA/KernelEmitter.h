@@ -166,6 +166,9 @@ private:
   /// The part that depends on the register, from the bits of a loop variable.
   BitMap registerCoordinate(const layout::LinearLayout &layout, unsigned axis,
                             const BitMap &reg);
+  /// What no thread's coordinate at that register exceeds.
+  int64_t greatestCoordinate(const layout::LinearLayout &layout, unsigned axis,
+                             unsigned reg);
   /// Whether a coordinate is the sum of both parts.
   bool isSeparable(const layout::LinearLayout &layout, unsigned axis);
   Expr coordinate(const layout::LinearLayout &layout, unsigned axis,
@@ -204,9 +207,11 @@ private:
            mlir::Operation *user,
            llvm::function_ref<void(const RegisterLoop &, llvm::ArrayRef<Expr>)>
                body);
-  /// The bare loop: `count` registers in steps of `step`, both powers of two.
+  /// The bare loop: `count` registers in steps of `step`, both powers of two;
+  /// those before `first` are left out.
   void forRegisters(unsigned count, unsigned step,
-                    llvm::function_ref<void(const RegisterLoop &)> body);
+                    llvm::function_ref<void(const RegisterLoop &)> body,
+                    unsigned first = 0);
   /// Declares an array for a value; `initializer` is " = {}" or nothing.
   Fragment declareFragment(mlir::Value value, llvm::StringRef wish,
                            llvm::StringRef initializer = "");
@@ -236,7 +241,12 @@ private:
   void orderAccess(mlir::Operation *op);
   std::string addressOf(const BlockAccess &access, const BitMap &reg);
   std::optional<Expr> mayAccess(const BlockAccess &access, const BitMap &reg);
+  std::optional<Expr> insideElsewhere(const BlockAccess &access,
+                                      const BitMap &reg);
   Expr countInside(const BlockAccess &access, const BitMap &reg);
+  /// The first register whose vector may reach over the end, as far as is known
+  /// here: that of each register before is whole in every thread.
+  unsigned firstPartial(const BlockAccess &access, unsigned vector);
   /// Opens the branch for vectors that are cut short.
   void openTail(const BlockAccess &access);
   std::string scalarPointer(const View &view, mlir::ValueRange indices);

@@ -244,17 +244,37 @@ std::optional<Expr> KernelEmitter::mayAccess(const BlockAccess &access,
   return condition;
 }
 
+/// Whether a register is inside along all axes but that of vectors.
+std::optional<Expr> KernelEmitter::insideElsewhere(const BlockAccess &access,
+                                                   const BitMap &reg) {
+  std::optional<Expr> condition = access.predicate;
+  for (auto [axis, end] : llvm::enumerate(access.valid))
+    if (axis != access.vectorAxis && axis != access.wholeAxis &&
+        facts.rangeOf(end).low < access.layout.shape()[axis])
+      condition =
+          both(condition, binary(coordinate(access.layout, axis, reg), "<",
+                                 scalar(end), Prec::Relational, CType::Bool));
+  return condition;
+}
+
+unsigned KernelEmitter::firstPartial(const BlockAccess &access,
+                                     unsigned vector) {
+  unsigned axis = access.vectorAxis;
+  unsigned registers = access.layout.size(InDim::Register);
+  if (access.valid.empty())
+    return registers;
+  int64_t inside = facts.rangeOf(access.valid[axis]).low;
+  for (unsigned reg = 0; reg < registers; reg += vector)
+    if (greatestCoordinate(access.layout, axis, reg) + vector > inside)
+      return reg;
+  return registers;
+}
+
 /// How many elements of the vector at a register may be accessed; more than
 /// `vector` or less than 0 mean all or none.
 Expr KernelEmitter::countInside(const BlockAccess &access, const BitMap &reg) {
   ArrayRef<int64_t> shape = access.layout.shape();
-  std::optional<Expr> condition = access.predicate;
-  for (auto [axis, end] : llvm::enumerate(access.valid))
-    if (axis != access.vectorAxis && axis != access.wholeAxis &&
-        facts.rangeOf(end).low < shape[axis])
-      condition =
-          both(condition, binary(coordinate(access.layout, axis, reg), "<",
-                                 scalar(end), Prec::Relational, CType::Bool));
+  std::optional<Expr> condition = insideElsewhere(access, reg);
   Expr end = access.valid.empty()
                  ? intLiteral(shape[access.vectorAxis], CType::I32)
                  : scalar(access.valid[access.vectorAxis]);
@@ -351,12 +371,14 @@ void KernelEmitter::emitLoad(tile::LoadOp op) {
     return;
   openTail(access);
   forRegisters(
-      fragment.registers, access.vector, [&](const RegisterLoop &loop) {
+      fragment.registers, access.vector,
+      [&](const RegisterLoop &loop) {
         out.line(load + "_part<" + spelling(fragment.type) + ", " +
                  Twine(access.vector) + ">(" + entryPointer(fragment, loop) +
                  ", " + addressOf(access, loop.reg) + ", " +
                  countInside(access, loop.reg).text + ");");
-      });
+      },
+      firstPartial(access, access.vector));
   out.close();
 }
 
@@ -441,13 +463,15 @@ void KernelEmitter::emitStore(tile::StoreOp op) {
   if (access.hasTail && bytes >= 4) {
     openTail(access);
     forRegisters(
-        fragment.registers, access.vector, [&](const RegisterLoop &loop) {
+        fragment.registers, access.vector,
+        [&](const RegisterLoop &loop) {
           out.line(guard(loop, std::nullopt) + "store_part<" +
                    spelling(fragment.type) + ", " + Twine(access.vector) +
                    ">(" + addressOf(access, loop.reg) + ", " +
                    entryPointer(fragment, loop) + ", " +
                    countInside(access, loop.reg).text + ");");
-        });
+        },
+        firstPartial(access, access.vector));
     out.close();
   }
   if (owns)

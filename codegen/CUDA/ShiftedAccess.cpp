@@ -175,11 +175,15 @@ void KernelEmitter::emitShiftedLoad(tile::LoadOp op, const BlockAccess &access,
     if (partial) {
       if (mayBeWhole)
         out.open("if (" + partial->text + ")");
-      each([&](const RegisterLoop &loop, const std::string &) {
-        out.line("cut_behind<" + spelling(fragment.type) + ">(" +
-                 entryPointer(fragment, loop) + ", " + count(loop).text + ", " +
-                 pad.text + ");");
-      });
+      bool isInside = !insideElsewhere(among, BitMap::constant(0));
+      forRegisters(
+          fragment.registers, vector,
+          [&](const RegisterLoop &loop) {
+            out.line("cut_behind<" + spelling(fragment.type) + ">(" +
+                     entryPointer(fragment, loop) + ", " + count(loop).text +
+                     ", " + pad.text + ");");
+          },
+          isInside ? firstPartial(among, vector) : 0);
       if (mayBeWhole)
         out.close();
     }
