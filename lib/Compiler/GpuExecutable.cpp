@@ -96,12 +96,11 @@ GpuExecutable::create(Program &program, typed::Kernel &kernel,
   if (llvm::Error error = bindGrid(kernel, code->image, result->onDevice))
     return fail(std::move(error));
   result->launcher =
-      options.emulated
-          ? std::make_unique<gpu::Launcher>(std::move(code->image),
-                                            std::move(code->ptx))
-          : std::make_unique<gpu::Launcher>(std::move(code->image),
-                                            std::move(code->cubin),
-                                            std::move(code->ptx));
+      options.emulated ? std::make_unique<gpu::Launcher>(std::move(code->image),
+                                                         std::move(code->ptx))
+                       : std::make_unique<gpu::Launcher>(std::move(code->image),
+                                                         std::move(code->cubin),
+                                                         std::move(code->ptx));
   llvm::Expected<int64_t> programs =
       result->launcher->numPrograms(result->onDevice);
   if (!programs)

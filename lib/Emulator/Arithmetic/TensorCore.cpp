@@ -3,6 +3,8 @@
 #include "lib/Emulator/Arithmetic/TensorCore.h"
 #include "lib/Emulator/Arithmetic/Float.h"
 #include "lib/Emulator/Arithmetic/Formats.h"
+#include "lib/Emulator/Arithmetic/Host.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cmath>
 
@@ -32,10 +34,6 @@ Element elementOfB(unsigned bits, unsigned lane, unsigned index) {
   return {perRegister * (lane % 4 + 4 * reg) + at, lane / 4};
 }
 
-Element elementOfC(unsigned lane, unsigned index) {
-  return {lane / 4 + 8 * (index / 2), 2 * (lane % 4) + index % 2};
-}
-
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -51,6 +49,21 @@ void TensorOperand::reset(ptx::Type newType, unsigned newCount,
   hasSpecial = false;
   values.resize(size_t(count) * depth);
   exponents.resize(size_t(count) * depth);
+}
+
+template <ptx::Type type>
+void TensorOperand::setFloat(size_t at, uint32_t bits, bool negate) {
+  // The usual ones without a call.
+  float number = type == ptx::Type::F16    ? widen(halfFormat, bits & 0xffff)
+                 : type == ptx::Type::BF16 ? llvm::bit_cast<float>(bits << 16)
+                                           : toFloat(type, bits);
+  values[at] = negate ? -number : number;
+  int field = (llvm::bit_cast<uint32_t>(number) >> 23) & 0xff;
+  hasSpecial |= field == 0xff;
+  // Subnormal numbers are aligned as what they are stored as.
+  exponents[at] = number == 0 ? noExponent
+                              : std::max(field ? field - 127 : -126,
+                                         formatOf(type).minExponent());
 }
 
 void TensorOperand::set(unsigned index, unsigned k, uint64_t bits,
@@ -70,20 +83,39 @@ void TensorOperand::set(unsigned index, unsigned k, uint64_t bits,
   case ptx::Type::U4:
     value = bits & 15;
     return;
+  case ptx::Type::F16:
+    return setFloat<ptx::Type::F16>(at, bits, negate);
+  case ptx::Type::BF16:
+    return setFloat<ptx::Type::BF16>(at, bits, negate);
+  case ptx::Type::TF32:
+    return setFloat<ptx::Type::TF32>(at, bits, negate);
+  case ptx::Type::E4M3:
+    return setFloat<ptx::Type::E4M3>(at, bits, negate);
+  case ptx::Type::E5M2:
+    return setFloat<ptx::Type::E5M2>(at, bits, negate);
   default:
-    break;
+    llvm_unreachable("not a type of tensor cores");
   }
-  float number = toFloat(type, bits);
-  value = negate ? -number : number;
-  if (number == 0) {
-    exponents[at] = noExponent;
-    return;
+}
+
+void TensorOperand::setWord(unsigned index, unsigned k, uint32_t word,
+                            bool negate, bool isAcross) {
+  size_t at = size_t(k) * count + index, step = isAcross ? 1 : count;
+  switch (type) {
+  case ptx::Type::F16:
+    setFloat<ptx::Type::F16>(at, word, negate);
+    return setFloat<ptx::Type::F16>(at + step, word >> 16, negate);
+  case ptx::Type::BF16:
+    setFloat<ptx::Type::BF16>(at, word, negate);
+    return setFloat<ptx::Type::BF16>(at + step, word >> 16, negate);
+  case ptx::Type::TF32:
+    return setFloat<ptx::Type::TF32>(at, word, negate);
+  default:
+    unsigned bits = ptx::bitsOf(type);
+    for (unsigned i = 0; i != 32 / bits; ++i)
+      set(index + (isAcross ? i : 0), k + (isAcross ? 0 : i),
+          word >> (i * bits), negate);
   }
-  int field = (llvm::bit_cast<uint32_t>(number) >> 23) & 0xff;
-  hasSpecial |= field == 0xff;
-  // Subnormal numbers are aligned as what they are stored as.
-  exponents[at] =
-      std::max(field ? field - 127 : -126, formatOf(type).minExponent());
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,45 +157,75 @@ float toF32(ptx::Type type, uint32_t bits) {
 uint32_t roundSum(ptx::Type type, double sum, unsigned resultBits) {
   if (type == ptx::Type::F16)
     return packDouble(halfFormat, sum, Rounding::NearestEven);
-  // Cut off. What is too large becomes infinite all the same.
+  // Cut off. For what is normal as an f32, without the cases of packing.
+  uint64_t bits = llvm::bit_cast<uint64_t>(sum);
+  uint64_t field = bits >> 52 & 0x7ff;
+  uint32_t cut = ~((1u << (23 - resultBits)) - 1);
+  if (field > 1023 - 127 && field < 1023 + 128)
+    return (uint32_t(bits >> 32 & 0x80000000) |
+            (uint32_t(bits >> 29) - ((1023 - 127) << 23) & 0x7fffffff)) &
+           cut;
+  // What is too large becomes infinite all the same.
   if (std::fabs(sum) >= 0x1p128)
     return std::signbit(sum) ? 0xff800000 : 0x7f800000;
   if (std::isnan(sum))
     return floatNaN;
-  return packDouble(floatFormat, sum, Rounding::Zero) &
-         ~((1u << (23 - resultBits)) - 1);
+  return packDouble(floatFormat, sum, Rounding::Zero) & cut;
 }
 
 /// One row of a step whose operands are all finite. `c` has the accumulators,
-/// and gets the exact sums. Written so that compilers vectorize along n.
+/// and gets the exact sums. Eight columns at a time, of which compilers make
+/// vectors: all products have a multiple of eight.
+[[gnu::always_inline]] inline void
+sumColumns(const TensorOperand &a, const TensorOperand &b, unsigned row,
+           unsigned k, unsigned depth, unsigned fractionBits, const float *c,
+           double *sums) {
+  constexpr unsigned width = 8;
+  unsigned n = b.count;
+  for (unsigned first = 0; first < n; first += width) {
+    int16_t largest[width];
+    double scale[width], sum[width];
+    for (unsigned j = 0; j < width; ++j)
+      largest[j] = exponentOf(c[first + j]);
+    for (unsigned i = k; i < k + depth; ++i) {
+      int16_t exponent = a.exponents[size_t(i) * a.count + row];
+      const int16_t *exponents = &b.exponents[size_t(i) * n + first];
+      for (unsigned j = 0; j < width; ++j)
+        largest[j] = std::max<int16_t>(largest[j], exponent + exponents[j]);
+    }
+    for (unsigned j = 0; j < width; ++j) {
+      // All are zeros below: any scale will do.
+      int top = std::max<int>(largest[j], -300);
+      scale[j] = powerOfTwo(int(fractionBits) - top);
+      sum[j] = int(c[first + j] * scale[j]);
+    }
+    for (unsigned i = k; i < k + depth; ++i) {
+      double value = a.values[size_t(i) * a.count + row];
+      const double *values = &b.values[size_t(i) * n + first];
+      for (unsigned j = 0; j < width; ++j)
+        sum[j] += double(int(value * values[j] * scale[j]));
+    }
+    for (unsigned j = 0; j < width; ++j)
+      sums[first + j] = sum[j] / scale[j];
+  }
+}
+
+using SumRow = void(const TensorOperand &a, const TensorOperand &b,
+                    unsigned row, unsigned k, unsigned depth,
+                    unsigned fractionBits, const float *c, double *sums);
+
 void sumRow(const TensorOperand &a, const TensorOperand &b, unsigned row,
             unsigned k, unsigned depth, unsigned fractionBits, const float *c,
             double *sums) {
-  unsigned n = b.count;
-  int16_t largest[maxColumns];
-  double scale[maxColumns];
-  for (unsigned j = 0; j < n; ++j)
-    largest[j] = exponentOf(c[j]);
-  for (unsigned i = k; i < k + depth; ++i) {
-    int16_t exponent = a.exponents[i * a.count + row];
-    const int16_t *exponents = &b.exponents[size_t(i) * n];
-    for (unsigned j = 0; j < n; ++j)
-      largest[j] = std::max<int16_t>(largest[j], exponent + exponents[j]);
-  }
-  for (unsigned j = 0; j < n; ++j) {
-    // All are zeros below: any scale will do.
-    int top = std::max<int>(largest[j], -300);
-    scale[j] = powerOfTwo(int(fractionBits) - top);
-    sums[j] = int(c[j] * scale[j]);
-  }
-  for (unsigned i = k; i < k + depth; ++i) {
-    double value = a.values[i * a.count + row];
-    const double *values = &b.values[size_t(i) * n];
-    for (unsigned j = 0; j < n; ++j)
-      sums[j] += double(int(value * values[j] * scale[j]));
-  }
-  for (unsigned j = 0; j < n; ++j)
-    sums[j] /= scale[j];
+  sumColumns(a, b, row, k, depth, fractionBits, c, sums);
+}
+
+/// The same code for hosts with wider vectors.
+TILEC_FOR_AVX2 void sumRowWide(const TensorOperand &a, const TensorOperand &b,
+                               unsigned row, unsigned k, unsigned depth,
+                               unsigned fractionBits, const float *c,
+                               double *sums) {
+  sumColumns(a, b, row, k, depth, fractionBits, c, sums);
 }
 
 /// The same where infinities or NaN may be.
@@ -219,6 +281,7 @@ void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
   unsigned n = b.count;
   float c[maxColumns];
   double sums[maxColumns];
+  SumRow *finite = hostHasAVX2() ? sumRowWide : sumRow;
   for (unsigned row = 0; row < a.count; ++row) {
     uint32_t *to = d + size_t(row) * n;
     for (unsigned k = 0; k < a.depth; k += model.depth) {
@@ -227,7 +290,7 @@ void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
         c[j] = accumulates || k ? toF32(type, to[j]) : 0.0f;
         isSpecial |= !std::isfinite(c[j]);
       }
-      auto *sum = isSpecial ? sumRowSpecial : sumRow;
+      SumRow *sum = isSpecial ? sumRowSpecial : finite;
       sum(a, b, row, k, std::min(model.depth, a.depth - k), model.fractionBits,
           c, sums);
       for (unsigned j = 0; j < n; ++j)

@@ -485,9 +485,9 @@ TEST_CASE("a newer device gets the PTX") {
   fixture.image.arch = "sm_90a";
   llvm::cantFail(Launcher(fixture.image, fixture.code, refused).load(device));
   Launcher tied(fixture.image, refused, fixture.code);
-  CHECK_THAT(
-      FakeGPU::message(tied.load(fixture.gpu.device(1)), ErrorKind::WrongDevice),
-      Contains("compiled for sm_90a, and does not run on GPU 1"));
+  CHECK_THAT(FakeGPU::message(tied.load(fixture.gpu.device(1)),
+                              ErrorKind::WrongDevice),
+             Contains("compiled for sm_90a, and does not run on GPU 1"));
 }
 
 TEST_CASE("blocks that a device does not hold") {
