@@ -7,6 +7,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace tilec::emulator {
 
@@ -173,40 +174,58 @@ uint32_t roundSum(ptx::Type type, double sum, unsigned resultBits) {
   return packDouble(floatFormat, sum, Rounding::Zero) & cut;
 }
 
-/// One row of a step whose operands are all finite. `c` has the accumulators,
-/// and gets the exact sums. Eight columns at a time, of which compilers make
-/// vectors: all products have a multiple of eight.
+// Eight columns at a time: all products have a multiple of eight.
+constexpr unsigned width = 8;
+using Shorts = int16_t __attribute__((vector_size(2 * width)));
+using Ints = int32_t __attribute__((vector_size(4 * width)));
+using Longs = int64_t __attribute__((vector_size(8 * width)));
+using Floats = float __attribute__((vector_size(4 * width)));
+using Doubles = double __attribute__((vector_size(8 * width)));
+
+template <typename Vector, typename T>
+[[gnu::always_inline]] inline void load(Vector &to, const T *from) {
+  static_assert(sizeof(to[0]) == sizeof(T));
+  std::memcpy(&to, from, sizeof(Vector));
+}
+
+/// One row of a step whose operands are all finite. `c` has the accumulators;
+/// the sums are exact.
 [[gnu::always_inline]] inline void
 sumColumns(const TensorOperand &a, const TensorOperand &b, unsigned row,
            unsigned k, unsigned depth, unsigned fractionBits, const float *c,
            double *sums) {
-  constexpr unsigned width = 8;
   unsigned n = b.count;
   for (unsigned first = 0; first < n; first += width) {
-    int16_t largest[width];
-    double scale[width], sum[width];
-    for (unsigned j = 0; j < width; ++j)
-      largest[j] = exponentOf(c[first + j]);
+    // The largest exponents, as in exponentOf().
+    Floats start;
+    load(start, c + first);
+    Ints field = reinterpret_cast<Ints &>(start) >> 23 & 0xff;
+    field = field - 127 - (field == 0); // A comparison gives -1.
+    field = start == 0.0f ? Ints{} + noExponent : field;
+    Shorts largest = __builtin_convertvector(field, Shorts);
     for (unsigned i = k; i < k + depth; ++i) {
-      int16_t exponent = a.exponents[size_t(i) * a.count + row];
-      const int16_t *exponents = &b.exponents[size_t(i) * n + first];
-      for (unsigned j = 0; j < width; ++j)
-        largest[j] = std::max<int16_t>(largest[j], exponent + exponents[j]);
+      Shorts exponents;
+      load(exponents, &b.exponents[size_t(i) * n + first]);
+      exponents += a.exponents[size_t(i) * a.count + row];
+      largest = exponents > largest ? exponents : largest;
     }
-    for (unsigned j = 0; j < width; ++j) {
-      // All are zeros below: any scale will do.
-      int top = std::max<int>(largest[j], -300);
-      scale[j] = powerOfTwo(int(fractionBits) - top);
-      sum[j] = int(c[first + j] * scale[j]);
-    }
+    // All are zeros below -300: any scale will do.
+    Longs top = __builtin_convertvector(largest, Longs);
+    top = top > -300 ? top : Longs{} - 300;
+    Longs power = (int64_t(fractionBits) + 1023 - top) << 52;
+    Doubles scale = reinterpret_cast<Doubles &>(power);
+    auto cutOff = [](Doubles value) __attribute__((always_inline)) {
+      return __builtin_convertvector(__builtin_convertvector(value, Ints),
+                                     Doubles);
+    };
+    Doubles sum = cutOff(__builtin_convertvector(start, Doubles) * scale);
     for (unsigned i = k; i < k + depth; ++i) {
-      double value = a.values[size_t(i) * a.count + row];
-      const double *values = &b.values[size_t(i) * n + first];
-      for (unsigned j = 0; j < width; ++j)
-        sum[j] += double(int(value * values[j] * scale[j]));
+      Doubles values;
+      load(values, &b.values[size_t(i) * n + first]);
+      sum += cutOff(a.values[size_t(i) * a.count + row] * values * scale);
     }
-    for (unsigned j = 0; j < width; ++j)
-      sums[first + j] = sum[j] / scale[j];
+    sum /= scale;
+    std::memcpy(sums + first, &sum, sizeof(sum));
   }
 }
 
