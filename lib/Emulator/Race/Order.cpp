@@ -81,6 +81,21 @@ void Detector::loadsPendingSince(ThreadId thread, uint32_t step) {
   state->hasPendingLoads |= step != 0;
 }
 
+void Detector::loadsPendingSince(ThreadId warp, uint32_t lanes,
+                                 const uint32_t *steps) {
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned lane = llvm::countr_zero(lanes);
+    loadsPendingSince(warp + lane, steps[lane]);
+  }
+}
+
+void Detector::nextSteps(ThreadId warp, uint32_t lanes, uint32_t *steps) {
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned lane = llvm::countr_zero(lanes);
+    steps[lane] = nextStep(warp + lane);
+  }
+}
+
 uint32_t Detector::nextStep(ThreadId thread) {
   state->threads[thread].isSealed = true;
   return state->threads[thread].current();
