@@ -22,19 +22,14 @@ bool GroupQueue::isComplete(uint64_t allowed, bool reads) const {
   return true;
 }
 
-void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector,
-                         ThreadId thread) {
+void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector) {
   if (committed.size() <= allowed)
     return;
   size_t count = committed.size() - allowed;
-  SyncPoint point;
   for (size_t i = 0; detector && i < count; ++i)
     if (!reads || !committed[i]->knownRead)
       for (const AsyncOperation &operation : committed[i]->operations)
-        reads ? detector->completeReads(operation, point)
-              : detector->complete(operation, point);
-  if (detector)
-    detector->acquire(thread, point);
+        detector->acquireOwn(operation, /*readsAlone=*/reads);
   if (!reads)
     committed.erase(committed.begin(), committed.begin() + ptrdiff_t(count));
   else

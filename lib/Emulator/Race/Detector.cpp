@@ -21,7 +21,7 @@ namespace {
 
 /// What a thread knows.
 struct Knowing {
-  const Clock *clock;
+  const Detector::State::Thread *thread;
   Agent agent;
   uint32_t cluster;
 
@@ -29,13 +29,15 @@ struct Knowing {
     return access.agent == agent && access.cluster == cluster;
   }
   Relation relation(const Access &earlier, const Access &later) const {
-    if (earlier.cluster == cluster)
-      return earlier.agent == agent ||
-                     clock->known(earlier.agent) >= earlier.step ||
-                     (!earlier.isWrite &&
-                      clock->of(earlier.agent).loaded >= earlier.step)
+    if (earlier.cluster == cluster) {
+      if (earlier.agent == agent)
+        return Relation::Ordered;
+      Times times = thread->of(earlier.agent);
+      return times.known >= earlier.step ||
+                     (!earlier.isWrite && times.loaded >= earlier.step)
                  ? Relation::Ordered
                  : Relation::Unordered;
+    }
     return relationToForeign(earlier);
   }
   /// Whether who comes after this one comes after `earlier`, in every respect.
@@ -44,14 +46,14 @@ struct Knowing {
       return true;
     if (earlier.cluster != cluster)
       return relationToForeign(earlier) == Relation::Ordered;
-    Times times = clock->of(earlier.agent);
+    Times times = thread->of(earlier.agent);
     return times.known >= earlier.step && times.loaded >= earlier.step;
   }
 
 private:
   Relation relationToForeign(const Access &earlier) const {
-    const Snapshot *times =
-        clock->foreign ? clock->foreign->find(earlier.cluster) : nullptr;
+    const Foreign *foreign = thread->base->foreign.get();
+    const Snapshot *times = foreign ? foreign->find(earlier.cluster) : nullptr;
     return times && earlier.agent < times->size() &&
                    (*times)[earlier.agent].known >= earlier.step
                ? Relation::Ordered
@@ -454,7 +456,7 @@ void Detector::read(ThreadId id, uint64_t address, unsigned bytes,
                     const Instruction &at) {
   State::Thread &thread = state->threads[id];
   Access self = state->access(id, thread.current(), at, false);
-  ThreadActor actor{{thread.base.get(), id, state->cluster}};
+  ThreadActor actor{{&thread, id, state->cluster}};
   state->access(address, bytes, self, actor);
   state->pages.release();
 }
@@ -463,7 +465,7 @@ void Detector::write(ThreadId id, uint64_t address, unsigned bytes,
                      const Instruction &at) {
   State::Thread &thread = state->threads[id];
   Access self = state->access(id, thread.current(), at, true);
-  ThreadActor actor{{thread.base.get(), id, state->cluster}};
+  ThreadActor actor{{&thread, id, state->cluster}};
   state->access(address, bytes, self, actor);
   state->pages.release();
 }
@@ -476,7 +478,7 @@ void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
     State::Thread &thread = state->threads[warp + lane];
     self.agent = warp + lane;
     self.step = thread.current();
-    ThreadActor actor{{thread.base.get(), self.agent, state->cluster}};
+    ThreadActor actor{{&thread, self.agent, state->cluster}};
     state->access(addresses[lane], bytes, self, actor);
   }
   state->pages.release();
@@ -496,7 +498,7 @@ void Detector::write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
     State::Thread &thread = state->threads[warp + lane];
     self.agent = actor.agent = warp + lane;
     self.step = thread.current();
-    actor.clock = thread.base.get();
+    actor.thread = &thread;
     state->access(addresses[lane], bytes, self, actor);
     actor.done |= 1u << lane;
   }
@@ -512,7 +514,7 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
   self.scope = reachOf(scope);
   self.isUpdate = kind == Strong::ReadModifyWrite;
   state->access(address, bytes, self,
-                ThreadActor{{thread.base.get(), id, state->cluster}});
+                ThreadActor{{&thread, id, state->cluster}});
 
   state->forShadows(
       address, 1, [&](Shadow &shadow, uint64_t offset, uint64_t, uint64_t) {

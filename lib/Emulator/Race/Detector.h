@@ -197,6 +197,9 @@ public:
   void complete(const AsyncOperation &operation, SyncPoint &to);
   /// The same for its reads alone: cp.async.bulk.wait_group.read.
   void completeReads(const AsyncOperation &operation, SyncPoint &to);
+  /// Its issuer has waited for it, one of a group: as if it had acquired what
+  /// these release, but cheaper.
+  void acquireOwn(const AsyncOperation &operation, bool readsAlone);
 
   /// What the bytes were is forgotten, as if nobody had touched them;
   /// `initialized` tells whether reading them is then a report (shared memory).
