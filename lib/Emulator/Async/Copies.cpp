@@ -6,7 +6,7 @@ namespace tilec::emulator {
 
 const std::shared_ptr<CopyGroup> &GroupQueue::open() {
   if (!current)
-    current = std::make_shared<CopyGroup>();
+    current = spare ? std::move(spare) : std::make_shared<CopyGroup>();
   return current;
 }
 
@@ -30,9 +30,14 @@ void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector) {
     if (!reads || !committed[i]->knownRead)
       for (const AsyncOperation &operation : committed[i]->operations)
         detector->acquireOwn(operation, /*readsAlone=*/reads);
-  if (!reads)
+  if (!reads) {
+    // Mostly nobody else has it any more, and it can be used again.
+    if (!spare && committed.front().use_count() == 1) {
+      spare = std::move(committed.front());
+      *spare = CopyGroup();
+    }
     committed.erase(committed.begin(), committed.begin() + ptrdiff_t(count));
-  else
+  } else
     for (size_t i = 0; i < count; ++i)
       committed[i]->knownRead = true;
 }

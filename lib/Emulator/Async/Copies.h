@@ -49,7 +49,7 @@ public:
   void forEach(llvm::function_ref<void(CopyGroup &)> visit) const;
 
 private:
-  std::shared_ptr<CopyGroup> current;
+  std::shared_ptr<CopyGroup> current, spare;
   std::deque<std::shared_ptr<CopyGroup>> committed;
 };
 

@@ -28,6 +28,11 @@ struct Knowing {
   bool isSelf(const Access &access) const {
     return access.agent == agent && access.cluster == cluster;
   }
+  /// Whether it is ordered, for most accesses; the others ask for the relation.
+  bool isPlainlyOrdered(const Access &earlier) const {
+    return earlier.cluster == cluster &&
+           thread->base->known(earlier.agent) >= earlier.step;
+  }
   Relation relation(const Access &earlier, const Access &later) const {
     if (earlier.cluster == cluster) {
       if (earlier.agent == agent)
@@ -98,6 +103,7 @@ struct OperationActor {
                                          (access.agent == operation.writer &&
                                           access.step == operation.writeStep));
   }
+  bool isPlainlyOrdered(const Access &) const { return false; }
   Relation relation(const Access &earlier, const Access &later) const {
     if (isSelf(earlier))
       return Relation::Ordered;
@@ -153,6 +159,8 @@ bool Detector::State::areStrong(const Access &a, const Access &b) const {
 template <typename Actor>
 void Detector::State::conflict(const Access &earlier, const Access &later,
                                uint64_t address, const Actor &actor) {
+  if (actor.isPlainlyOrdered(earlier)) [[likely]]
+    return;
   if (areStrong(earlier, later))
     return;
   Relation relation = actor.relation(earlier, later);

@@ -63,7 +63,7 @@ struct Detector::State {
     bool isSealed = false;
     Step fenced = 0;       // Its own steps up to here are.
     Step pendingSince = 0; // See Detector::loadsPendingSince.
-    std::shared_ptr<const OperationStart> lastStart;
+    std::shared_ptr<OperationStart> lastStart;
     std::unique_ptr<Strong> strong;
     std::unique_ptr<Issued> issued;
 

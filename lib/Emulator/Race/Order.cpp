@@ -270,12 +270,15 @@ AsyncOperation Detector::start(ThreadId issuer, Proxy proxy,
   operation.instruction = &at;
 
   // Operations that start one after the other know the same.
-  Times own = thread.own();
-  if (!thread.lastStart || thread.lastStart->base != thread.whole() ||
-      !(thread.lastStart->issuer == own))
-    thread.lastStart = std::make_shared<const OperationStart>(
-        OperationStart{thread.base, own});
-  operation.start = thread.lastStart;
+  OperationStart now{thread.whole(), thread.own()};
+  std::shared_ptr<OperationStart> &last = thread.lastStart;
+  if (!last || last->base != now.base || !(last->issuer == now.issuer)) {
+    if (last && last.use_count() == 1) // Nobody's any more.
+      *last = std::move(now);
+    else
+      last = std::make_shared<OperationStart>(std::move(now));
+  }
+  operation.start = last;
   thread.isSealed = true;
 
   operation.isStore = completion == Completion::Store;

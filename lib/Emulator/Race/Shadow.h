@@ -171,7 +171,10 @@ template <typename Prune>
 void Shadow::addSince(Record &record, const Access &access, size_t most,
                       Prune prune) {
   auto push = [](AccessSet &set, const Access &access) {
-    (access.isStrong ? set.strong : set.weak).list.push_back(access);
+    auto &list = (access.isStrong ? set.strong : set.weak).list;
+    if (list.capacity() == 0)
+      list.reserve(16);
+    list.push_back(access);
     set.hasWrites |= access.isWrite;
     if (access.isStrong)
       set.scope = std::min<unsigned>(set.scope, access.scope);
