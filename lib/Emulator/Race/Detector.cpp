@@ -249,19 +249,23 @@ void Detector::State::compare(const AccessSet &set, const Access &self,
 
 template <typename Use>
 void Detector::State::forShadows(uint64_t address, uint64_t bytes, Use use) {
-  if (isShared(address)) {
-    constexpr uint64_t mask = (uint64_t(1) << sharedRankShift) - 1;
-    uint64_t offset = address & mask;
-    uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
-    if (rank < shared.size())
-      use(*shared[rank], offset, bytes, address - offset);
-    return;
-  }
+  // `use` is there once, so that it becomes a part of the loop.
+  bool inShared = isShared(address);
   while (bytes) {
-    uint64_t offset = address & (GlobalPage::bytes - 1);
-    uint64_t here = std::min(bytes, GlobalPage::bytes - offset);
-    use(pages.lock(address >> GlobalPage::shift), offset, here,
-        address - offset);
+    Shadow *shadow = nullptr;
+    uint64_t offset, here = bytes;
+    if (inShared) {
+      offset = address & ((uint64_t(1) << sharedRankShift) - 1);
+      uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
+      if (rank >= shared.size())
+        return;
+      shadow = shared[rank].get();
+    } else {
+      offset = address & (GlobalPage::bytes - 1);
+      here = std::min(bytes, GlobalPage::bytes - offset);
+      shadow = &pages.lock(address >> GlobalPage::shift);
+    }
+    use(*shadow, offset, here, address - offset);
     address += here;
     bytes -= here;
   }
