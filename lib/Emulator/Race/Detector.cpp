@@ -485,13 +485,30 @@ void Detector::write(ThreadId id, uint64_t address, unsigned bytes,
 void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
                     unsigned bytes, const Instruction &at) {
   Access self = state->access(warp, 0, at, false);
-  for (uint32_t left = lanes; left; left &= left - 1) {
-    unsigned lane = llvm::countr_zero(left);
-    State::Thread &thread = state->threads[warp + lane];
-    self.agent = warp + lane;
-    self.step = thread.current();
-    ThreadActor actor{{&thread, self.agent, state->cluster}};
-    state->access(addresses[lane], bytes, self, actor);
+  for (uint32_t left = lanes; left;) {
+    // Lanes that read the same mostly follow each other.
+    uint64_t address = addresses[llvm::countr_zero(left)];
+    uint32_t together = 0;
+    for (; left && addresses[llvm::countr_zero(left)] == address;
+         left &= left - 1)
+      together |= left & -left;
+    auto touch = [&](Shadow &shadow, Record &record, uint64_t at) {
+      for (uint32_t lanes = together; lanes; lanes &= lanes - 1) {
+        self.agent = warp + llvm::countr_zero(lanes);
+        State::Thread &thread = state->threads[self.agent];
+        self.step = thread.current();
+        ThreadActor actor{{&thread, self.agent, state->cluster}};
+        state->touch(shadow, record, at, self, actor);
+      }
+    };
+    state->forShadows(
+        address, bytes,
+        [&](Shadow &shadow, uint64_t offset, uint64_t here, uint64_t origin) {
+          shadow.visit(offset, here, /*replaces=*/false,
+                       [&](Record &record, uint64_t at, unsigned) {
+                         touch(shadow, record, origin + at);
+                       });
+        });
   }
   state->pages.release();
 }
