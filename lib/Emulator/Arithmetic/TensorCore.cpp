@@ -164,7 +164,7 @@ uint32_t roundSum(ptx::Type type, double sum, unsigned resultBits) {
   uint32_t cut = ~((1u << (23 - resultBits)) - 1);
   if (field > 1023 - 127 && field < 1023 + 128)
     return (uint32_t(bits >> 32 & 0x80000000) |
-            (uint32_t(bits >> 29) - ((1023 - 127) << 23) & 0x7fffffff)) &
+            ((uint32_t(bits >> 29) - ((1023 - 127) << 23)) & 0x7fffffff)) &
            cut;
   // What is too large becomes infinite all the same.
   if (std::fabs(sum) >= 0x1p128)
@@ -174,7 +174,7 @@ uint32_t roundSum(ptx::Type type, double sum, unsigned resultBits) {
   return packDouble(floatFormat, sum, Rounding::Zero) & cut;
 }
 
-// Eight columns at a time: all products have a multiple of eight.
+// Eight columns at a time: all products of the hardware have a multiple of it.
 constexpr unsigned width = 8;
 using Shorts = int16_t __attribute__((vector_size(2 * width)));
 using Ints = int32_t __attribute__((vector_size(4 * width)));
@@ -247,7 +247,7 @@ TILEC_FOR_AVX2 void sumRowWide(const TensorOperand &a, const TensorOperand &b,
   sumColumns(a, b, row, k, depth, fractionBits, c, sums);
 }
 
-/// The same where infinities or NaN may be.
+/// The same where infinities or NaN may be, and for any number of columns.
 void sumRowSpecial(const TensorOperand &a, const TensorOperand &b, unsigned row,
                    unsigned k, unsigned depth, unsigned fractionBits,
                    const float *c, double *sums) {
@@ -304,7 +304,7 @@ void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
   for (unsigned row = 0; row < a.count; ++row) {
     uint32_t *to = d + size_t(row) * n;
     for (unsigned k = 0; k < a.depth; k += model.depth) {
-      bool isSpecial = a.hasSpecial || b.hasSpecial;
+      bool isSpecial = a.hasSpecial || b.hasSpecial || n % width != 0;
       for (unsigned j = 0; j < n; ++j) {
         c[j] = accumulates || k ? toF32(type, to[j]) : 0.0f;
         isSpecial |= !std::isfinite(c[j]);
