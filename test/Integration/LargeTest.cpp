@@ -2,7 +2,8 @@
 //
 // Strides and numbers of elements at which 32-bit offsets wrap. Views with huge
 // strides need address space but hardly any memory, as untouched pages do not
-// exist; the case with a dense array is tagged [large] and not run by default.
+// exist, and those cases are tagged [space]: a device would copy all of it. The
+// case with a dense array is tagged [large] and not run by default.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,7 @@ struct Reservation {
 };
 } // namespace
 
-TEST_CASE("strides beyond 2^31 elements", "[access]") {
+TEST_CASE("strides beyond 2^31 elements", "[access][space]") {
   // Rows 2^30 + 3 elements apart: row 2 and later begin beyond 2^31.
   constexpr int64_t M = 5, D = 7, stride = (int64_t(1) << 30) + 3;
   Reservation x(size_t(M * stride + 64)), y(size_t(M * stride + 64));
@@ -70,7 +71,7 @@ TEST_CASE("strides beyond 2^31 elements", "[access]") {
       CHECK(rows.getInt({d, m}) == m * 10 + d + 1);
 }
 
-TEST_CASE("gathers beyond 2^31 elements", "[access]") {
+TEST_CASE("gathers beyond 2^31 elements", "[access][space]") {
   constexpr int64_t N = (int64_t(5) << 30) + 11;
   Reservation x{size_t(N)};
   if (!x.isValid()) {

@@ -221,6 +221,23 @@ inline uint64_t bitsOfDouble(double value) {
 constexpr uint64_t floatNaN = 0x7fffffff;
 constexpr uint64_t doubleNaN = 0xfff8000000000000;
 
+/// Any IEEE-like format narrower than float: its bits are moved into those of a
+/// float, and the exponent put right by a multiplication, which also makes
+/// normal numbers of subnormal ones.
+inline float widen(const Format &format, uint64_t bits) {
+  uint64_t magnitude = bits & (format.signBit() - 1);
+  uint32_t sign = bits & format.signBit() ? 0x80000000u : 0;
+  if (format.isNaN(bits))
+    return llvm::bit_cast<float>(uint32_t(floatNaN));
+  uint32_t moved = uint32_t(magnitude) << (23 - format.fractionBits);
+  if (format.hasInfinity && magnitude >= format.infinity())
+    return llvm::bit_cast<float>(sign | 0x7f800000u);
+  float scale =
+      llvm::bit_cast<float>(uint32_t(127 + 127 - format.bias()) << 23);
+  return llvm::bit_cast<float>(
+      llvm::bit_cast<uint32_t>(llvm::bit_cast<float>(moved) * scale) | sign);
+}
+
 /// Zero with its sign in place of a subnormal float.
 inline uint64_t flushFloat(uint64_t bits) {
   return (bits & 0x7f800000) ? bits : bits & 0x80000000;

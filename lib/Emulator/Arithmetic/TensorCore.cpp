@@ -3,8 +3,11 @@
 #include "lib/Emulator/Arithmetic/TensorCore.h"
 #include "lib/Emulator/Arithmetic/Float.h"
 #include "lib/Emulator/Arithmetic/Formats.h"
+#include "lib/Emulator/Arithmetic/Host.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace tilec::emulator {
 
@@ -32,10 +35,6 @@ Element elementOfB(unsigned bits, unsigned lane, unsigned index) {
   return {perRegister * (lane % 4 + 4 * reg) + at, lane / 4};
 }
 
-Element elementOfC(unsigned lane, unsigned index) {
-  return {lane / 4 + 8 * (index / 2), 2 * (lane % 4) + index % 2};
-}
-
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -51,6 +50,21 @@ void TensorOperand::reset(ptx::Type newType, unsigned newCount,
   hasSpecial = false;
   values.resize(size_t(count) * depth);
   exponents.resize(size_t(count) * depth);
+}
+
+template <ptx::Type type>
+void TensorOperand::setFloat(size_t at, uint32_t bits, bool negate) {
+  // The usual ones without a call.
+  float number = type == ptx::Type::F16    ? widen(halfFormat, bits & 0xffff)
+                 : type == ptx::Type::BF16 ? llvm::bit_cast<float>(bits << 16)
+                                           : toFloat(type, bits);
+  values[at] = negate ? -number : number;
+  int field = (llvm::bit_cast<uint32_t>(number) >> 23) & 0xff;
+  hasSpecial |= field == 0xff;
+  // Subnormal numbers are aligned as what they are stored as.
+  exponents[at] = number == 0 ? noExponent
+                              : std::max(field ? field - 127 : -126,
+                                         formatOf(type).minExponent());
 }
 
 void TensorOperand::set(unsigned index, unsigned k, uint64_t bits,
@@ -70,20 +84,39 @@ void TensorOperand::set(unsigned index, unsigned k, uint64_t bits,
   case ptx::Type::U4:
     value = bits & 15;
     return;
+  case ptx::Type::F16:
+    return setFloat<ptx::Type::F16>(at, bits, negate);
+  case ptx::Type::BF16:
+    return setFloat<ptx::Type::BF16>(at, bits, negate);
+  case ptx::Type::TF32:
+    return setFloat<ptx::Type::TF32>(at, bits, negate);
+  case ptx::Type::E4M3:
+    return setFloat<ptx::Type::E4M3>(at, bits, negate);
+  case ptx::Type::E5M2:
+    return setFloat<ptx::Type::E5M2>(at, bits, negate);
   default:
-    break;
+    llvm_unreachable("not a type of tensor cores");
   }
-  float number = toFloat(type, bits);
-  value = negate ? -number : number;
-  if (number == 0) {
-    exponents[at] = noExponent;
-    return;
+}
+
+void TensorOperand::setWord(unsigned index, unsigned k, uint32_t word,
+                            bool negate, bool isAcross) {
+  size_t at = size_t(k) * count + index, step = isAcross ? 1 : count;
+  switch (type) {
+  case ptx::Type::F16:
+    setFloat<ptx::Type::F16>(at, word, negate);
+    return setFloat<ptx::Type::F16>(at + step, word >> 16, negate);
+  case ptx::Type::BF16:
+    setFloat<ptx::Type::BF16>(at, word, negate);
+    return setFloat<ptx::Type::BF16>(at + step, word >> 16, negate);
+  case ptx::Type::TF32:
+    return setFloat<ptx::Type::TF32>(at, word, negate);
+  default:
+    unsigned bits = ptx::bitsOf(type);
+    for (unsigned i = 0; i != 32 / bits; ++i)
+      set(index + (isAcross ? i : 0), k + (isAcross ? 0 : i),
+          word >> (i * bits), negate);
   }
-  int field = (llvm::bit_cast<uint32_t>(number) >> 23) & 0xff;
-  hasSpecial |= field == 0xff;
-  // Subnormal numbers are aligned as what they are stored as.
-  exponents[at] =
-      std::max(field ? field - 127 : -126, formatOf(type).minExponent());
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,48 +158,96 @@ float toF32(ptx::Type type, uint32_t bits) {
 uint32_t roundSum(ptx::Type type, double sum, unsigned resultBits) {
   if (type == ptx::Type::F16)
     return packDouble(halfFormat, sum, Rounding::NearestEven);
-  // Cut off. What is too large becomes infinite all the same.
+  // Cut off. For what is normal as an f32, without the cases of packing.
+  uint64_t bits = llvm::bit_cast<uint64_t>(sum);
+  uint64_t field = bits >> 52 & 0x7ff;
+  uint32_t cut = ~((1u << (23 - resultBits)) - 1);
+  if (field > 1023 - 127 && field < 1023 + 128)
+    return (uint32_t(bits >> 32 & 0x80000000) |
+            ((uint32_t(bits >> 29) - ((1023 - 127) << 23)) & 0x7fffffff)) &
+           cut;
+  // What is too large becomes infinite all the same.
   if (std::fabs(sum) >= 0x1p128)
     return std::signbit(sum) ? 0xff800000 : 0x7f800000;
   if (std::isnan(sum))
     return floatNaN;
-  return packDouble(floatFormat, sum, Rounding::Zero) &
-         ~((1u << (23 - resultBits)) - 1);
+  return packDouble(floatFormat, sum, Rounding::Zero) & cut;
 }
 
-/// One row of a step whose operands are all finite. `c` has the accumulators,
-/// and gets the exact sums. Written so that compilers vectorize along n.
+// Eight columns at a time: all products of the hardware have a multiple of it.
+constexpr unsigned width = 8;
+using Shorts = int16_t __attribute__((vector_size(2 * width)));
+using Ints = int32_t __attribute__((vector_size(4 * width)));
+using Longs = int64_t __attribute__((vector_size(8 * width)));
+using Floats = float __attribute__((vector_size(4 * width)));
+using Doubles = double __attribute__((vector_size(8 * width)));
+
+template <typename Vector, typename T>
+[[gnu::always_inline]] inline void load(Vector &to, const T *from) {
+  static_assert(sizeof(to[0]) == sizeof(T));
+  std::memcpy(&to, from, sizeof(Vector));
+}
+
+/// One row of a step whose operands are all finite. `c` has the accumulators;
+/// the sums are exact.
+[[gnu::always_inline]] inline void
+sumColumns(const TensorOperand &a, const TensorOperand &b, unsigned row,
+           unsigned k, unsigned depth, unsigned fractionBits, const float *c,
+           double *sums) {
+  unsigned n = b.count;
+  for (unsigned first = 0; first < n; first += width) {
+    // The largest exponents, as in exponentOf().
+    Floats start;
+    load(start, c + first);
+    Ints field = reinterpret_cast<Ints &>(start) >> 23 & 0xff;
+    field = field - 127 - (field == 0); // A comparison gives -1.
+    field = start == 0.0f ? Ints{} + noExponent : field;
+    Shorts largest = __builtin_convertvector(field, Shorts);
+    for (unsigned i = k; i < k + depth; ++i) {
+      Shorts exponents;
+      load(exponents, &b.exponents[size_t(i) * n + first]);
+      exponents += a.exponents[size_t(i) * a.count + row];
+      largest = exponents > largest ? exponents : largest;
+    }
+    // All are zeros below -300: any scale will do.
+    Longs top = __builtin_convertvector(largest, Longs);
+    top = top > -300 ? top : Longs{} - 300;
+    Longs power = (int64_t(fractionBits) + 1023 - top) << 52;
+    Doubles scale = reinterpret_cast<Doubles &>(power);
+    auto cutOff = [](Doubles value) __attribute__((always_inline)) {
+      return __builtin_convertvector(__builtin_convertvector(value, Ints),
+                                     Doubles);
+    };
+    Doubles sum = cutOff(__builtin_convertvector(start, Doubles) * scale);
+    for (unsigned i = k; i < k + depth; ++i) {
+      Doubles values;
+      load(values, &b.values[size_t(i) * n + first]);
+      sum += cutOff(a.values[size_t(i) * a.count + row] * values * scale);
+    }
+    sum /= scale;
+    std::memcpy(sums + first, &sum, sizeof(sum));
+  }
+}
+
+using SumRow = void(const TensorOperand &a, const TensorOperand &b,
+                    unsigned row, unsigned k, unsigned depth,
+                    unsigned fractionBits, const float *c, double *sums);
+
 void sumRow(const TensorOperand &a, const TensorOperand &b, unsigned row,
             unsigned k, unsigned depth, unsigned fractionBits, const float *c,
             double *sums) {
-  unsigned n = b.count;
-  int16_t largest[maxColumns];
-  double scale[maxColumns];
-  for (unsigned j = 0; j < n; ++j)
-    largest[j] = exponentOf(c[j]);
-  for (unsigned i = k; i < k + depth; ++i) {
-    int16_t exponent = a.exponents[i * a.count + row];
-    const int16_t *exponents = &b.exponents[size_t(i) * n];
-    for (unsigned j = 0; j < n; ++j)
-      largest[j] = std::max<int16_t>(largest[j], exponent + exponents[j]);
-  }
-  for (unsigned j = 0; j < n; ++j) {
-    // All are zeros below: any scale will do.
-    int top = std::max<int>(largest[j], -300);
-    scale[j] = powerOfTwo(int(fractionBits) - top);
-    sums[j] = int(c[j] * scale[j]);
-  }
-  for (unsigned i = k; i < k + depth; ++i) {
-    double value = a.values[i * a.count + row];
-    const double *values = &b.values[size_t(i) * n];
-    for (unsigned j = 0; j < n; ++j)
-      sums[j] += double(int(value * values[j] * scale[j]));
-  }
-  for (unsigned j = 0; j < n; ++j)
-    sums[j] /= scale[j];
+  sumColumns(a, b, row, k, depth, fractionBits, c, sums);
 }
 
-/// The same where infinities or NaN may be.
+/// The same code for hosts with wider vectors.
+TILEC_FOR_AVX2 void sumRowWide(const TensorOperand &a, const TensorOperand &b,
+                               unsigned row, unsigned k, unsigned depth,
+                               unsigned fractionBits, const float *c,
+                               double *sums) {
+  sumColumns(a, b, row, k, depth, fractionBits, c, sums);
+}
+
+/// The same where infinities or NaN may be, and for any number of columns.
 void sumRowSpecial(const TensorOperand &a, const TensorOperand &b, unsigned row,
                    unsigned k, unsigned depth, unsigned fractionBits,
                    const float *c, double *sums) {
@@ -219,15 +300,16 @@ void multiplyAccumulate(const TensorOperand &a, const TensorOperand &b,
   unsigned n = b.count;
   float c[maxColumns];
   double sums[maxColumns];
+  SumRow *finite = hostHasAVX2() ? sumRowWide : sumRow;
   for (unsigned row = 0; row < a.count; ++row) {
     uint32_t *to = d + size_t(row) * n;
     for (unsigned k = 0; k < a.depth; k += model.depth) {
-      bool isSpecial = a.hasSpecial || b.hasSpecial;
+      bool isSpecial = a.hasSpecial || b.hasSpecial || n % width != 0;
       for (unsigned j = 0; j < n; ++j) {
         c[j] = accumulates || k ? toF32(type, to[j]) : 0.0f;
         isSpecial |= !std::isfinite(c[j]);
       }
-      auto *sum = isSpecial ? sumRowSpecial : sumRow;
+      SumRow *sum = isSpecial ? sumRowSpecial : finite;
       sum(a, b, row, k, std::min(model.depth, a.depth - k), model.fractionBits,
           c, sums);
       for (unsigned j = 0; j < n; ++j)

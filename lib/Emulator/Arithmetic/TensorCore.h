@@ -39,7 +39,9 @@ struct Element {
 // size of an element, at most 32 (f64 counts as 32: one a register).
 Element elementOfA(unsigned m, unsigned bits, unsigned lane, unsigned index);
 Element elementOfB(unsigned bits, unsigned lane, unsigned index); // k, n.
-Element elementOfC(unsigned lane, unsigned index);
+inline Element elementOfC(unsigned lane, unsigned index) {
+  return {lane / 4 + 8 * (index / 2), 2 * (lane % 4) + index % 2};
+}
 
 /// A matrix on its way into a tensor core: `count` rows of A, or columns of B,
 /// with `depth` elements each along k. To be used again and again: it keeps its
@@ -51,6 +53,10 @@ public:
   void reset(ptx::Type type, unsigned count, unsigned depth);
   /// `negate` for wgmma, which can negate what it reads.
   void set(unsigned index, unsigned k, uint64_t bits, bool negate = false);
+  /// The elements of a word of 32 bits, which follow each other along k or, if
+  /// `isAcross`, along the other axis.
+  void setWord(unsigned index, unsigned k, uint32_t word, bool negate = false,
+               bool isAcross = false);
 
   ptx::Type type = ptx::Type::None;
   unsigned count = 0, depth = 0;
@@ -58,6 +64,10 @@ public:
   // At k * count + index: the value, and the exponent that it is aligned by.
   std::vector<double> values;
   std::vector<int16_t> exponents;
+
+private:
+  template <ptx::Type type>
+  void setFloat(size_t at, uint32_t bits, bool negate);
 };
 
 /// How a step sums.

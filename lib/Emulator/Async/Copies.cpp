@@ -6,7 +6,7 @@ namespace tilec::emulator {
 
 const std::shared_ptr<CopyGroup> &GroupQueue::open() {
   if (!current)
-    current = std::make_shared<CopyGroup>();
+    current = spare ? std::move(spare) : std::make_shared<CopyGroup>();
   return current;
 }
 
@@ -22,22 +22,22 @@ bool GroupQueue::isComplete(uint64_t allowed, bool reads) const {
   return true;
 }
 
-void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector,
-                         ThreadId thread) {
+void GroupQueue::acquire(uint64_t allowed, bool reads, Detector *detector) {
   if (committed.size() <= allowed)
     return;
   size_t count = committed.size() - allowed;
-  SyncPoint point;
   for (size_t i = 0; detector && i < count; ++i)
     if (!reads || !committed[i]->knownRead)
       for (const AsyncOperation &operation : committed[i]->operations)
-        reads ? detector->completeReads(operation, point)
-              : detector->complete(operation, point);
-  if (detector)
-    detector->acquire(thread, point);
-  if (!reads)
+        detector->acquireOwn(operation, /*readsAlone=*/reads);
+  if (!reads) {
+    // Mostly nobody else has it any more, and it can be used again.
+    if (!spare && committed.front().use_count() == 1) {
+      spare = std::move(committed.front());
+      *spare = CopyGroup();
+    }
     committed.erase(committed.begin(), committed.begin() + ptrdiff_t(count));
-  else
+  } else
     for (size_t i = 0; i < count; ++i)
       committed[i]->knownRead = true;
 }

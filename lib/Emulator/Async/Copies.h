@@ -25,8 +25,9 @@ namespace tilec::emulator {
 struct CopyGroup {
   uint32_t unfinished = 0; // Copies, or parts of them.
   uint32_t reading = 0;    // Those of them that have yet to read their source.
-  /// All of them, for those who wait. Empty if nothing is detected.
-  llvm::SmallVector<AsyncOperation, 2> operations;
+  /// For those who wait. Of cp.async the last, with which all before it are
+  /// known (Completion). Empty if nothing is detected.
+  llvm::SmallVector<AsyncOperation, 1> operations;
   bool isUsed = false;    // A bulk copy joined it.
   bool knownRead = false; // Someone waited for the reads.
 };
@@ -39,17 +40,16 @@ public:
   /// Whether all but the `allowed` latest committed groups are complete; with
   /// `reads`, whether they have read their sources.
   bool isComplete(uint64_t allowed, bool reads) const;
-  /// Those groups, which were found complete, become known to `thread`. With
-  /// `reads` they stay in the queue: one may still wait for their writes.
-  void acquire(uint64_t allowed, bool reads, Detector *detector,
-               ThreadId thread);
+  /// Those groups, which were found complete, become known to their thread.
+  /// With `reads` they stay in the queue: one may still wait for their writes.
+  void acquire(uint64_t allowed, bool reads, Detector *detector);
   /// Groups that are not known to be complete, and the open one.
   size_t numCommitted() const { return committed.size(); }
   /// Calls `visit` for each of them.
   void forEach(llvm::function_ref<void(CopyGroup &)> visit) const;
 
 private:
-  std::shared_ptr<CopyGroup> current;
+  std::shared_ptr<CopyGroup> current, spare;
   std::deque<std::shared_ptr<CopyGroup>> committed;
 };
 

@@ -36,7 +36,6 @@ struct ThreadCopy {
   uint64_t number = 0;
   Place to, from;
   std::shared_ptr<CopyGroup> group;
-  AsyncOperation operation;
 };
 
 void complete(Warp &warp, uint64_t bytes, llvm::ArrayRef<ThreadCopy> copies) {
@@ -66,6 +65,7 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
   Cluster &cluster = warp.block.cluster;
   const auto &details = at.as<CopyDetails>();
   std::vector<ThreadCopy> copies;
+  copies.reserve(warpSize);
   forEachLane(lanes, [&](unsigned lane) {
     ThreadCopy copy;
     copy.lane = lane;
@@ -101,12 +101,12 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
     copy.group = thread.copies.open();
     ++copy.group->unfinished;
     if (Detector *detector = cluster.detector()) {
-      copy.operation = detector->start(warp.thread(lane), Proxy::Generic, at,
-                                       Completion::CopyGroup);
-      copy.group->operations.push_back(copy.operation);
+      AsyncOperation operation = detector->start(
+          warp.thread(lane), Proxy::Generic, at, Completion::CopyGroup);
       if (sourceBytes != 0)
-        detector->read(copy.operation, copy.from.address, sourceBytes);
-      detector->write(copy.operation, copy.to.address, details.bytes);
+        detector->read(operation, copy.from.address, sourceBytes);
+      detector->write(operation, copy.to.address, details.bytes);
+      copy.group->operations.assign(1, std::move(operation));
     }
     cluster.counters.globalLoadBytes += sourceBytes;
     copies.push_back(std::move(copy));
@@ -298,7 +298,7 @@ Outcome waitForGroups(Warp &warp, const Instruction &at, LaneMask lanes,
     ThreadCopies &copies = copiesOf(warp, lane);
     GroupQueue &queue = isBulk ? copies.bulk : copies.copies;
     if (queue.isComplete(at.flags, reads)) {
-      queue.acquire(at.flags, reads, cluster.detector(), warp.thread(lane));
+      queue.acquire(at.flags, reads, cluster.detector());
       done |= LaneMask(1) << lane;
     } else if (cluster.isExplaining()) {
       warp.setWaiting(lane, at, "copies that it started");

@@ -91,26 +91,21 @@ bool readUnits(Warp &warp, const Instruction &at, LaneMask lanes,
   return isInside;
 }
 
-uint64_t element(const char *bytes, unsigned index, unsigned bits) {
-  uint32_t value = 0;
-  std::memcpy(&value, bytes + index * bits / 8, bits / 8);
-  return value;
-}
-
 bool readMatrix(Warp &warp, const Instruction &at, LaneMask lanes,
                 uint64_t descriptor, const MatrixShape &shape, bool negates,
                 UnitSet &units, TensorOperand &to) {
-  unsigned bits = ptx::bitsOf(shape.type);
-  unsigned perUnit = 128 / bits;
+  unsigned perWord = 32 / ptx::bitsOf(shape.type);
   to.reset(shape.type, shape.outer, shape.k);
-  return readUnits(
-      warp, at, lanes, MatrixDescriptor::decode(descriptor), shape, units,
-      [&](const char *bytes, unsigned outer, unsigned k) {
-        for (unsigned i = 0; i < perUnit; ++i)
-          shape.isMNMajor
-              ? to.set(outer + i, k, element(bytes, i, bits), negates)
-              : to.set(outer, k + i, element(bytes, i, bits), negates);
-      });
+  return readUnits(warp, at, lanes, MatrixDescriptor::decode(descriptor), shape,
+                   units, [&](const char *bytes, unsigned outer, unsigned k) {
+                     uint32_t words[4];
+                     std::memcpy(words, bytes, sizeof(words));
+                     for (unsigned i = 0; i < 4; ++i)
+                       to.setWord(outer + (shape.isMNMajor ? i * perWord : 0),
+                                  k + (shape.isMNMajor ? 0 : i * perWord),
+                                  words[i], negates,
+                                  /*isAcross=*/shape.isMNMajor);
+                   });
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,14 +119,10 @@ void readFragmentA(const Warp &warp, const WgmmaDetails &details,
   to.reset(details.a, rowsOfWarp, details.k);
   for (unsigned r = 0; r < details.registersOfA.size(); ++r) {
     const uint64_t *values = warp.values(details.registersOfA[r]);
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      for (unsigned i = 0; i < perRegister; ++i) {
-        Element at = elementOfA(rowsOfWarp, bits, lane, r * perRegister + i);
-        uint64_t value = values[lane] >> (i * bits);
-        to.set(at.row, at.column,
-               bits == 32 ? value : value & ((1u << bits) - 1),
-               details.negatesA);
-      }
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      Element at = elementOfA(rowsOfWarp, bits, lane, r * perRegister);
+      to.setWord(at.row, at.column, uint32_t(values[lane]), details.negatesA);
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Arithmetic/Float.h"
+#include "lib/Emulator/Arithmetic/Host.h"
 #include "lib/Emulator/Execute/Elementwise.h"
 #include "lib/Emulator/Execute/Families.h"
 #include <cmath>
@@ -95,18 +96,32 @@ Outcome runFastProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
 }
 
 template <bool flush>
-Outcome runFastFma(Warp &warp, const Instruction &at, LaneMask lanes) {
+[[gnu::always_inline]] inline void fuseRow(Warp &warp, const Instruction &at,
+                                           LaneMask lanes) {
   uint64_t *to = warp.row(at.result(0));
   const uint64_t *a = warp.values(at.value(0)), *b = warp.values(at.value(1)),
                  *c = warp.values(at.value(2));
   setLanes(to, lanes, [=](unsigned i) {
-    uint64_t sum = result<flush>(std::fma(asFloat(operand<flush>(a[i])),
-                                          asFloat(operand<flush>(b[i])),
-                                          asFloat(operand<flush>(c[i]))));
+    uint64_t sum = result<flush>(__builtin_fmaf(asFloat(operand<flush>(a[i])),
+                                                asFloat(operand<flush>(b[i])),
+                                                asFloat(operand<flush>(c[i]))));
     if (isDoubtful<flush>(sum))
       sum = fmaFloat(Type::F32, a[i], b[i], c[i], {.flush = true});
     return sum;
   });
+}
+
+template <bool flush>
+Outcome runFastFma(Warp &warp, const Instruction &at, LaneMask lanes) {
+  fuseRow<flush>(warp, at, lanes);
+  return Outcome::Next;
+}
+
+/// With the host's own instruction, where the other calls a function.
+template <bool flush>
+TILEC_FOR_AVX2 Outcome runHostFma(Warp &warp, const Instruction &at,
+                                  LaneMask lanes) {
+  fuseRow<flush>(warp, at, lanes);
   return Outcome::Next;
 }
 
@@ -303,7 +318,9 @@ llvm::Error decodeSum(Decoder &decoder, const ptx::Instruction &from,
                  : mode.flush ? runFastProduct<true>
                               : runFastProduct<false>;
   else if (isFast)
-    to.execute = mode.flush ? runFastFma<true> : runFastFma<false>;
+    to.execute = hostHasAVX2()
+                     ? (mode.flush ? runHostFma<true> : runHostFma<false>)
+                     : (mode.flush ? runFastFma<true> : runFastFma<false>);
   else
     to.execute = runTernaryFloat<fused>;
   bool hasThree = opcode == "fma" || opcode == "mad";

@@ -31,6 +31,8 @@ struct Product : Details {
   Type a = Type::None, b = Type::None, d = Type::None;
   bool saturate = false;
   bool isXor = false; // Of bits: xor in place of and.
+  /// Where the first element of each register of each lane is.
+  std::vector<Element> placesOfA, placesOfB;
 
   // Registers of a lane. f64 has one element in each, as 32 bits have.
   unsigned bitsOfA() const { return std::min(32u, ptx::bitsOf(a)); }
@@ -50,29 +52,14 @@ void countProduct(Warp &warp, const Product &product) {
   counters.mmaFlops += uint64_t(2) * product.m * product.n * product.k;
 }
 
-/// Bits `index * bits` and up of the registers that begin with value `first`.
-uint64_t elementOf(Warp &warp, const Instruction &at, unsigned first,
-                   unsigned bits, unsigned lane, unsigned index) {
-  unsigned perRegister = 32 / bits;
-  uint64_t word = warp.values(at.value(first + index / perRegister))[lane];
-  return word >> (index % perRegister * bits);
-}
-
-uint32_t accumulatorOf(Warp &warp, const Instruction &at, unsigned first,
-                       Type type, unsigned lane, unsigned index) {
-  unsigned bits = ptx::bitsOf(type);
-  uint64_t value = elementOf(warp, at, first, bits, lane, index);
-  return bits == 32 ? value : value & 0xffff;
-}
-
 /// Writes the elements of D to the registers of the lanes.
 void scatter(Warp &warp, const Instruction &at, const Product &product,
              const uint32_t *d, LaneMask lanes) {
   bool isHalf = product.d == Type::F16;
   for (unsigned reg = 0; reg < product.registersOfD(); ++reg) {
     uint64_t *to = warp.row(at.result(reg));
-    forEachLane(lanes, [&](unsigned lane) {
-      auto element = [&](unsigned index) {
+    forEachLane(lanes, [=](unsigned lane) {
+      auto element = [=](unsigned index) {
         Element place = elementOfC(lane, index);
         return d[place.row * maxColumns + place.column];
       };
@@ -85,41 +72,53 @@ void scatter(Warp &warp, const Instruction &at, const Product &product,
 void gatherAccumulators(Warp &warp, const Instruction &at,
                         const Product &product, uint32_t *d) {
   unsigned first = product.registersOfA() + product.registersOfB();
-  for (unsigned lane = 0; lane < warpSize; ++lane)
-    for (unsigned index = 0; index < product.elementsOfD(); ++index) {
-      Element place = elementOfC(lane, index);
-      d[place.row * maxColumns + place.column] =
-          accumulatorOf(warp, at, first, product.d, lane, index);
+  bool isHalf = product.d == Type::F16;
+  for (unsigned reg = 0; reg < product.registersOfD(); ++reg) {
+    const uint64_t *values = warp.values(at.value(first + reg));
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      uint32_t word = uint32_t(values[lane]);
+      auto set = [&](unsigned index, uint32_t value) {
+        Element place = elementOfC(lane, index);
+        d[place.row * maxColumns + place.column] = value;
+      };
+      if (isHalf) {
+        set(2 * reg, word & 0xffff);
+        set(2 * reg + 1, word >> 16);
+      } else {
+        set(reg, word);
+      }
     }
+  }
 }
 
-/// Gathers A and B. `placeOf` tells where along k an element goes.
-template <typename PlaceOf>
+/// Gathers A and B. `set` is given an operand, the element along its other
+/// axis, the first along k, and a register with elements from there on.
+template <typename Set>
 void gatherOperands(Warp &warp, const Instruction &at, const Product &product,
-                    PlaceOf placeOf, TensorOperand &a, TensorOperand &b) {
-  unsigned bits = product.bitsOfA();
+                    TensorOperand &a, TensorOperand &b, Set set) {
   a.reset(product.a, product.m, product.k);
   b.reset(product.b, product.n, product.k);
-  unsigned elementsOfA = product.registersOfA() * (32 / bits);
-  unsigned elementsOfB = product.registersOfB() * (32 / bits);
-  for (unsigned lane = 0; lane < warpSize; ++lane) {
-    for (unsigned index = 0; index < elementsOfA; ++index) {
-      Element place = elementOfA(product.m, bits, lane, index);
-      a.set(place.row, placeOf(place.column),
-            elementOf(warp, at, 0, bits, lane, index));
-    }
-    for (unsigned index = 0; index < elementsOfB; ++index) {
-      Element place = elementOfB(bits, lane, index);
-      b.set(place.column, placeOf(place.row),
-            elementOf(warp, at, product.registersOfA(), bits, lane, index));
-    }
+  unsigned numA = product.registersOfA(), numB = product.registersOfB();
+  for (unsigned reg = 0; reg < numA; ++reg) {
+    const uint64_t *values = warp.values(at.value(reg));
+    const Element *places = &product.placesOfA[size_t(reg) * warpSize];
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      set(a, places[lane].row, places[lane].column, uint32_t(values[lane]));
+  }
+  for (unsigned reg = 0; reg < numB; ++reg) {
+    const uint64_t *values = warp.values(at.value(numA + reg));
+    const Element *places = &product.placesOfB[size_t(reg) * warpSize];
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      set(b, places[lane].column, places[lane].row, uint32_t(values[lane]));
   }
 }
 
 Outcome runProduct(Warp &warp, const Instruction &at, LaneMask lanes) {
   thread_local TensorOperand a, b;
   const Product &product = at.as<Product>();
-  gatherOperands(warp, at, product, [](unsigned k) { return k; }, a, b);
+  gatherOperands(warp, at, product, a, b,
+                 [](TensorOperand &to, unsigned index, unsigned k,
+                    uint32_t word) { to.setWord(index, k, word); });
   uint32_t d[maxRows * maxColumns];
   gatherAccumulators(warp, at, product, d);
   multiplyAccumulate(a, b, product.d, d, /*accumulates=*/true, product.saturate,
@@ -137,9 +136,11 @@ Outcome runFp8(Warp &warp, const Instruction &at, LaneMask lanes) {
   const Product &product = at.as<Product>();
   unsigned half = product.k / 2;
   gatherOperands(
-      warp, at, product,
-      [=](unsigned k) { return k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : half); }, a,
-      b);
+      warp, at, product, a, b,
+      [=](TensorOperand &to, unsigned index, unsigned k, uint32_t word) {
+        for (unsigned i = 0; i < 4; ++i)
+          to.set(index, k / 2 + i % 2 + (i < 2 ? 0 : half), word >> (8 * i));
+      });
   uint32_t c[maxRows * maxColumns], d[maxRows * maxColumns];
   gatherAccumulators(warp, at, product, c);
   SumModel model = sumModel(product.a, /*isWarpgroup=*/false);
@@ -290,6 +291,14 @@ llvm::Error decodeProduct(Decoder &decoder, const ptx::Instruction &from,
                : product->a == Type::F64 ? runDoubles
                : isFp8(product->a)       ? runFp8
                                          : runProduct;
+  for (unsigned reg = 0; reg < product->registersOfA(); ++reg)
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      product->placesOfA.push_back(elementOfA(
+          product->m, product->bitsOfA(), lane, reg * 32 / product->bitsOfA()));
+  for (unsigned reg = 0; reg < product->registersOfB(); ++reg)
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      product->placesOfB.push_back(
+          elementOfB(product->bitsOfA(), lane, reg * 32 / product->bitsOfA()));
   unsigned numResults = product->registersOfD();
   unsigned numValues = product->registersOfA() + product->registersOfB() +
                        product->registersOfD();

@@ -21,22 +21,20 @@ void PendingLoads::issue(const Instruction &load, LaneMask lanes) {
   isNews = true;
   Load &added = loads.emplace_back();
   added.lanes = lanes;
-  for (unsigned i = 0; i < load.numResults; ++i) {
-    if (load.result(i) == noSlot)
-      continue;
-    added.slots.push_back(load.result(i));
-    filter |= bitOf(load.result(i));
-  }
-  forLanes(lanes, [&](unsigned lane) {
-    ThreadId thread = firstThread + lane;
-    added.step[lane] = detector.nextStep(thread);
-    bool isFirst =
-        llvm::none_of(llvm::drop_end(loads), [&](const Load &earlier) {
-          return earlier.lanes >> lane & 1;
-        });
-    if (isFirst)
-      detector.loadsPendingSince(thread, added.step[lane]);
-  });
+  for (unsigned i = 0; i < load.numResults; ++i)
+    if (load.result(i) != noSlot)
+      note(added, load.result(i));
+  detector.nextSteps(firstThread, lanes, added.step.data());
+  if (LaneMask first = lanes & ~pending)
+    detector.loadsPendingSince(firstThread, first, added.step.data());
+  pending |= lanes;
+}
+
+void PendingLoads::note(Load &load, Slot slot) {
+  load.slots.push_back(slot);
+  if (numLoads.size() <= slot)
+    numLoads.resize(slot + 1);
+  ++numLoads[slot];
 }
 
 void PendingLoads::exchange(LaneMask lanes) {
@@ -60,11 +58,10 @@ void PendingLoads::use(const Instruction &instruction, LaneMask lanes) {
     // A result that is overwritten must be there before.
     if (!llvm::any_of(isMove ? results : llvm::ArrayRef(instruction.slots),
                       has)) {
-      if (isMove && llvm::any_of(values, has)) {
-        load.slots.append(results.begin(), results.end());
+      if (isMove && llvm::any_of(values, has))
         for (Slot slot : results)
-          filter |= bitOf(slot);
-      }
+          if (slot != noSlot)
+            note(load, slot);
       continue;
     }
     done(i, lanes);
@@ -78,17 +75,24 @@ void PendingLoads::done(size_t last, LaneMask lanes) {
     changed |= loads[i].lanes & lanes;
     loads[i].lanes &= ~lanes;
   }
-  forLanes(changed, [&](unsigned lane) {
-    auto oldest = llvm::find_if(
-        loads, [&](const Load &load) { return load.lanes >> lane & 1; });
-    detector.loadsPendingSince(firstThread + lane,
-                               oldest == loads.end() ? 0 : oldest->step[lane]);
-  });
-  llvm::erase_if(loads, [](const Load &load) { return load.lanes == 0; });
-  filter = 0;
-  for (const Load &load : loads)
+  pending = 0;
+  llvm::erase_if(loads, [&](const Load &load) {
+    pending |= load.lanes;
+    if (load.lanes)
+      return false;
     for (Slot slot : load.slots)
-      filter |= bitOf(slot);
+      --numLoads[slot];
+    return true;
+  });
+  // The oldest of those that are left, of each lane.
+  for (const Load &load : loads) {
+    if (LaneMask oldest = changed & load.lanes)
+      detector.loadsPendingSince(firstThread, oldest, load.step.data());
+    changed &= ~load.lanes;
+  }
+  constexpr std::array<uint32_t, warpSize> none = {};
+  if (changed)
+    detector.loadsPendingSince(firstThread, changed, none.data());
 }
 
 } // namespace tilec::emulator

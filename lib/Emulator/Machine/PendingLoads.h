@@ -18,6 +18,7 @@
 #include "lib/Emulator/Machine/Instruction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <deque>
+#include <vector>
 
 namespace tilec::emulator {
 
@@ -37,11 +38,9 @@ public:
   void exchange(LaneMask lanes);
   /// Lanes are about to execute an instruction: it may use what was loaded.
   void observe(const Instruction &instruction, LaneMask lanes) {
-    uint64_t used = 0;
     for (Slot slot : instruction.slots)
-      used |= bitOf(slot);
-    if (used & filter)
-      use(instruction, lanes);
+      if (slot < numLoads.size() && numLoads[slot])
+        return use(instruction, lanes);
   }
 
 private:
@@ -51,15 +50,16 @@ private:
     std::array<uint32_t, warpSize> step;
   };
 
-  static uint64_t bitOf(Slot slot) { return uint64_t(1) << (slot & 63); }
+  void note(Load &load, Slot slot);
   void use(const Instruction &instruction, LaneMask lanes);
   void done(size_t last, LaneMask lanes);
 
   Detector &detector;
   uint32_t firstThread;
-  std::deque<Load> loads; // The oldest first.
-  uint64_t filter = 0;    // Bits of all their slots.
-  bool isNews = false;    // Loads since the last exchange of all lanes.
+  std::deque<Load> loads;         // The oldest first.
+  LaneMask pending = 0;           // Lanes of any of them.
+  bool isNews = false;            // Loads since the last exchange of all lanes.
+  std::vector<uint16_t> numLoads; // By slot: how many of them have it.
 };
 
 } // namespace tilec::emulator

@@ -110,6 +110,15 @@ void Clock::raise(Agent agent, const Times &to) {
   times[agent].raise(to);
 }
 
+llvm::IntrusiveRefCntPtr<Clock> Clock::copied(const ClockRef &clock) {
+  llvm::IntrusiveRefCntPtr<Clock> result(new Clock);
+  result->times = clock->times;
+  result->foreign = clock->foreign;
+  result->released = clock->released;
+  result->seen = clock->seen;
+  return result;
+}
+
 ClockRef Clock::withFence(const ClockRef &clock) {
   if (clock->isFenced)
     return clock;
@@ -148,12 +157,8 @@ static ClockRef withMore(const ClockRef &clock, ForeignRef Clock::*which,
   ForeignRef both = joined(*clock.*which, more);
   if (both == *clock.*which)
     return clock;
-  auto *result = new Clock;
-  result->times = clock->times;
-  result->foreign = clock->foreign;
-  result->released = clock->released;
-  result->seen = clock->seen;
-  result->*which = std::move(both);
+  llvm::IntrusiveRefCntPtr<Clock> result = Clock::copied(clock);
+  (*result).*which = std::move(both);
   return result;
 }
 
@@ -225,18 +230,14 @@ const ClockRef &Knowledge::together() {
     return !clock->of(step.first).covers(step.second);
   });
   if (isNew) {
-    auto *result = new Clock;
-    if (clock) {
-      result->times = clock->times;
-      result->foreign = clock->foreign;
-      result->released = clock->released;
-      result->seen = clock->seen;
-      if (contained.size() < maxContained)
-        contained.push_back(clock);
-    }
+    llvm::IntrusiveRefCntPtr<Clock> result =
+        clock ? Clock::copied(clock)
+              : llvm::IntrusiveRefCntPtr<Clock>(new Clock);
+    if (clock && contained.size() < maxContained)
+      contained.push_back(clock);
     for (const auto &[agent, own] : steps)
       result->raise(agent, own);
-    clock = result;
+    clock = std::move(result);
   }
   steps.clear();
   return clock;

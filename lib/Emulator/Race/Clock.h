@@ -89,6 +89,8 @@ public:
   }
   void raise(Agent agent, const Times &to);
 
+  /// One that knows the same, to be changed.
+  static llvm::IntrusiveRefCntPtr<Clock> copied(const ClockRef &clock);
   /// The same with all that is known fenced, too; made once.
   static ClockRef withFence(const ClockRef &clock);
   /// The same with more in `released`, or in `seen`.

@@ -21,21 +21,28 @@ namespace {
 
 /// What a thread knows.
 struct Knowing {
-  const Clock *clock;
+  const Detector::State::Thread *thread;
   Agent agent;
   uint32_t cluster;
 
   bool isSelf(const Access &access) const {
     return access.agent == agent && access.cluster == cluster;
   }
+  /// Whether it is ordered, for most accesses; the others ask for the relation.
+  bool isPlainlyOrdered(const Access &earlier) const {
+    return earlier.cluster == cluster &&
+           thread->base->known(earlier.agent) >= earlier.step;
+  }
   Relation relation(const Access &earlier, const Access &later) const {
-    if (earlier.cluster == cluster)
-      return earlier.agent == agent ||
-                     clock->known(earlier.agent) >= earlier.step ||
-                     (!earlier.isWrite &&
-                      clock->of(earlier.agent).loaded >= earlier.step)
+    if (earlier.cluster == cluster) {
+      if (earlier.agent == agent)
+        return Relation::Ordered;
+      Times times = thread->of(earlier.agent);
+      return times.known >= earlier.step ||
+                     (!earlier.isWrite && times.loaded >= earlier.step)
                  ? Relation::Ordered
                  : Relation::Unordered;
+    }
     return relationToForeign(earlier);
   }
   /// Whether who comes after this one comes after `earlier`, in every respect.
@@ -44,14 +51,14 @@ struct Knowing {
       return true;
     if (earlier.cluster != cluster)
       return relationToForeign(earlier) == Relation::Ordered;
-    Times times = clock->of(earlier.agent);
+    Times times = thread->of(earlier.agent);
     return times.known >= earlier.step && times.loaded >= earlier.step;
   }
 
 private:
   Relation relationToForeign(const Access &earlier) const {
-    const Snapshot *times =
-        clock->foreign ? clock->foreign->find(earlier.cluster) : nullptr;
+    const Foreign *foreign = thread->base->foreign.get();
+    const Snapshot *times = foreign ? foreign->find(earlier.cluster) : nullptr;
     return times && earlier.agent < times->size() &&
                    (*times)[earlier.agent].known >= earlier.step
                ? Relation::Ordered
@@ -96,6 +103,7 @@ struct OperationActor {
                                          (access.agent == operation.writer &&
                                           access.step == operation.writeStep));
   }
+  bool isPlainlyOrdered(const Access &) const { return false; }
   Relation relation(const Access &earlier, const Access &later) const {
     if (isSelf(earlier))
       return Relation::Ordered;
@@ -151,6 +159,8 @@ bool Detector::State::areStrong(const Access &a, const Access &b) const {
 template <typename Actor>
 void Detector::State::conflict(const Access &earlier, const Access &later,
                                uint64_t address, const Actor &actor) {
+  if (actor.isPlainlyOrdered(earlier)) [[likely]]
+    return;
   if (areStrong(earlier, later))
     return;
   Relation relation = actor.relation(earlier, later);
@@ -239,19 +249,23 @@ void Detector::State::compare(const AccessSet &set, const Access &self,
 
 template <typename Use>
 void Detector::State::forShadows(uint64_t address, uint64_t bytes, Use use) {
-  if (isShared(address)) {
-    constexpr uint64_t mask = (uint64_t(1) << sharedRankShift) - 1;
-    uint64_t offset = address & mask;
-    uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
-    if (rank < shared.size())
-      use(*shared[rank], offset, bytes, address - offset);
-    return;
-  }
+  // `use` is there once, so that it becomes a part of the loop.
+  bool inShared = isShared(address);
   while (bytes) {
-    uint64_t offset = address & (GlobalPage::bytes - 1);
-    uint64_t here = std::min(bytes, GlobalPage::bytes - offset);
-    use(pages.lock(address >> GlobalPage::shift), offset, here,
-        address - offset);
+    Shadow *shadow = nullptr;
+    uint64_t offset, here = bytes;
+    if (inShared) {
+      offset = address & ((uint64_t(1) << sharedRankShift) - 1);
+      uint64_t rank = ((address - sharedWindow) >> sharedRankShift) - 1;
+      if (rank >= shared.size())
+        return;
+      shadow = shared[rank].get();
+    } else {
+      offset = address & (GlobalPage::bytes - 1);
+      here = std::min(bytes, GlobalPage::bytes - offset);
+      shadow = &pages.lock(address >> GlobalPage::shift);
+    }
+    use(*shadow, offset, here, address - offset);
     address += here;
     bytes -= here;
   }
@@ -454,7 +468,7 @@ void Detector::read(ThreadId id, uint64_t address, unsigned bytes,
                     const Instruction &at) {
   State::Thread &thread = state->threads[id];
   Access self = state->access(id, thread.current(), at, false);
-  ThreadActor actor{{thread.base.get(), id, state->cluster}};
+  ThreadActor actor{{&thread, id, state->cluster}};
   state->access(address, bytes, self, actor);
   state->pages.release();
 }
@@ -463,7 +477,7 @@ void Detector::write(ThreadId id, uint64_t address, unsigned bytes,
                      const Instruction &at) {
   State::Thread &thread = state->threads[id];
   Access self = state->access(id, thread.current(), at, true);
-  ThreadActor actor{{thread.base.get(), id, state->cluster}};
+  ThreadActor actor{{&thread, id, state->cluster}};
   state->access(address, bytes, self, actor);
   state->pages.release();
 }
@@ -471,13 +485,30 @@ void Detector::write(ThreadId id, uint64_t address, unsigned bytes,
 void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
                     unsigned bytes, const Instruction &at) {
   Access self = state->access(warp, 0, at, false);
-  for (uint32_t left = lanes; left; left &= left - 1) {
-    unsigned lane = llvm::countr_zero(left);
-    State::Thread &thread = state->threads[warp + lane];
-    self.agent = warp + lane;
-    self.step = thread.current();
-    ThreadActor actor{{thread.base.get(), self.agent, state->cluster}};
-    state->access(addresses[lane], bytes, self, actor);
+  for (uint32_t left = lanes; left;) {
+    // Lanes that read the same mostly follow each other.
+    uint64_t address = addresses[llvm::countr_zero(left)];
+    uint32_t together = 0;
+    for (; left && addresses[llvm::countr_zero(left)] == address;
+         left &= left - 1)
+      together |= left & -left;
+    auto touch = [&](Shadow &shadow, Record &record, uint64_t at) {
+      for (uint32_t lanes = together; lanes; lanes &= lanes - 1) {
+        self.agent = warp + llvm::countr_zero(lanes);
+        State::Thread &thread = state->threads[self.agent];
+        self.step = thread.current();
+        ThreadActor actor{{&thread, self.agent, state->cluster}};
+        state->touch(shadow, record, at, self, actor);
+      }
+    };
+    state->forShadows(
+        address, bytes,
+        [&](Shadow &shadow, uint64_t offset, uint64_t here, uint64_t origin) {
+          shadow.visit(offset, here, /*replaces=*/false,
+                       [&](Record &record, uint64_t at, unsigned) {
+                         touch(shadow, record, origin + at);
+                       });
+        });
   }
   state->pages.release();
 }
@@ -496,7 +527,7 @@ void Detector::write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
     State::Thread &thread = state->threads[warp + lane];
     self.agent = actor.agent = warp + lane;
     self.step = thread.current();
-    actor.clock = thread.base.get();
+    actor.thread = &thread;
     state->access(addresses[lane], bytes, self, actor);
     actor.done |= 1u << lane;
   }
@@ -512,7 +543,7 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
   self.scope = reachOf(scope);
   self.isUpdate = kind == Strong::ReadModifyWrite;
   state->access(address, bytes, self,
-                ThreadActor{{thread.base.get(), id, state->cluster}});
+                ThreadActor{{&thread, id, state->cluster}});
 
   state->forShadows(
       address, 1, [&](Shadow &shadow, uint64_t offset, uint64_t, uint64_t) {

@@ -164,11 +164,15 @@ public:
   /// been made yet; 0: all have been. Machine/PendingLoads.h keeps
   /// count.
   void loadsPendingSince(ThreadId thread, uint32_t step);
+  /// The same for lanes of a warp; `steps` has 32.
+  void loadsPendingSince(ThreadId warp, uint32_t lanes, const uint32_t *steps);
   /// Lanes of a warp give each other values (shfl.sync, a vote): that tells
   /// nothing of what they wrote, but loads that are not pending are done.
   void exchange(ThreadId warp, uint32_t lanes);
   /// Begins a step for the accesses that the thread makes now.
   uint32_t nextStep(ThreadId thread);
+  /// For lanes of a warp, into `steps`, which has 32.
+  void nextSteps(ThreadId warp, uint32_t lanes, uint32_t *steps);
   /// fence, membar: makes relaxed accesses around it carry order.
   void fence(ThreadId thread, Order order, Scope scope);
   /// fence.proxy.async.
@@ -193,6 +197,9 @@ public:
   void complete(const AsyncOperation &operation, SyncPoint &to);
   /// The same for its reads alone: cp.async.bulk.wait_group.read.
   void completeReads(const AsyncOperation &operation, SyncPoint &to);
+  /// Its issuer has waited for it, one of a group: as if it had acquired what
+  /// these release, but cheaper.
+  void acquireOwn(const AsyncOperation &operation, bool readsAlone);
 
   /// What the bytes were is forgotten, as if nobody had touched them;
   /// `initialized` tells whether reading them is then a report (shared memory).

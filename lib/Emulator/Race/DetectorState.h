@@ -54,15 +54,29 @@ struct Detector::State {
 
   struct Thread {
     ClockRef base;
+    /// What it knows besides of operations of its own, for whose group it has
+    /// waited. At the next barrier that comes to be in everybody's Clock; until
+    /// then threads go on sharing one.
+    llvm::SmallVector<std::pair<Agent, Times>, 2> ahead;
     Step step = 1;
     /// The step has been released: an access belongs to the next one.
     bool isSealed = false;
     Step fenced = 0;       // Its own steps up to here are.
     Step pendingSince = 0; // See Detector::loadsPendingSince.
-    std::shared_ptr<const OperationStart> lastStart;
+    std::shared_ptr<OperationStart> lastStart;
     std::unique_ptr<Strong> strong;
     std::unique_ptr<Issued> issued;
 
+    /// What it knows of another agent.
+    Times of(Agent agent) const {
+      Times times = base->of(agent);
+      for (const auto &[known, more] : ahead)
+        if (known == agent)
+          times.raise(more);
+      return times;
+    }
+    /// The base, with all that is ahead of it.
+    const ClockRef &whole();
     Step current() {
       if (isSealed) {
         ++step;

@@ -34,9 +34,23 @@ static Knowledge &made(std::unique_ptr<Knowledge> &knowledge) {
   return *knowledge;
 }
 
+const ClockRef &Detector::State::Thread::whole() {
+  if (ahead.empty())
+    return base;
+  llvm::IntrusiveRefCntPtr<Clock> clock = Clock::copied(base);
+  for (const auto &[agent, times] : ahead)
+    clock->raise(agent, times);
+  ahead.clear();
+  base = std::move(clock);
+  return base;
+}
+
 void Detector::release(ThreadId id, SyncPoint &to) {
   State::Thread &thread = state->threads[id];
-  made(to.knowledge).add(thread.base, id, thread.own());
+  Knowledge &knowledge = made(to.knowledge);
+  knowledge.add(thread.base, id, thread.own());
+  for (const auto &[agent, times] : thread.ahead)
+    knowledge.add(agent, times);
   thread.isSealed = true;
 }
 
@@ -46,6 +60,8 @@ void Detector::releaseAfterLoads(ThreadId id, SyncPoint &to) {
   own.loaded = own.known;
   Knowledge &knowledge = made(to.knowledge);
   knowledge.add(thread.base, id, own);
+  for (const auto &[agent, times] : thread.ahead)
+    knowledge.add(agent, times);
   thread.isSealed = true;
   if (!state->hasPendingLoads)
     return;
@@ -74,11 +90,29 @@ void Detector::acquire(ThreadId id, const SyncPoint &from) {
     return;
   State::Thread &thread = state->threads[id];
   thread.base = from.knowledge->acquiredBy(thread.base);
+  llvm::erase_if(thread.ahead, [&](const auto &known) {
+    return thread.base->of(known.first).covers(known.second);
+  });
 }
 
 void Detector::loadsPendingSince(ThreadId thread, uint32_t step) {
   state->threads[thread].pendingSince = step;
   state->hasPendingLoads |= step != 0;
+}
+
+void Detector::loadsPendingSince(ThreadId warp, uint32_t lanes,
+                                 const uint32_t *steps) {
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned lane = llvm::countr_zero(lanes);
+    loadsPendingSince(warp + lane, steps[lane]);
+  }
+}
+
+void Detector::nextSteps(ThreadId warp, uint32_t lanes, uint32_t *steps) {
+  for (; lanes; lanes &= lanes - 1) {
+    unsigned lane = llvm::countr_zero(lanes);
+    steps[lane] = nextStep(warp + lane);
+  }
 }
 
 uint32_t Detector::nextStep(ThreadId thread) {
@@ -105,7 +139,7 @@ void Detector::exchange(ThreadId warp, uint32_t lanes) {
 
 void Detector::proxyFence(ThreadId id) {
   State::Thread &thread = state->threads[id];
-  thread.base = Clock::withFence(thread.base);
+  thread.base = Clock::withFence(thread.whole());
   thread.fenced = thread.step;
   thread.isSealed = true;
 }
@@ -178,7 +212,7 @@ void Detector::State::releaseWord(ThreadId id, Word &word, Order order,
   Reached given;
   if (releases(order)) {
     Moment &latest = strong.latest;
-    if (latest.base != thread.base || !(latest.own == thread.own()))
+    if (latest.base != thread.whole() || !(latest.own == thread.own()))
       latest = {thread.base, thread.own(), nullptr};
     for (unsigned i = 0; i <= reach; ++i)
       given.to[i] = foreignOf(latest, id);
@@ -205,7 +239,7 @@ void Detector::fence(ThreadId id, Order order, Scope scope) {
   }
   if (!releases(order))
     return;
-  State::Moment now = {thread.base, thread.own(), nullptr};
+  State::Moment now = {thread.whole(), thread.own(), nullptr};
   if (reach == widestReach)
     thread.base = Clock::withReleased(thread.base, state->foreignOf(now, id));
   for (unsigned i = 0; i <= reach && i < widestReach; ++i)
@@ -236,12 +270,15 @@ AsyncOperation Detector::start(ThreadId issuer, Proxy proxy,
   operation.instruction = &at;
 
   // Operations that start one after the other know the same.
-  Times own = thread.own();
-  if (!thread.lastStart || thread.lastStart->base != thread.base ||
-      !(thread.lastStart->issuer == own))
-    thread.lastStart = std::make_shared<const OperationStart>(
-        OperationStart{thread.base, own});
-  operation.start = thread.lastStart;
+  OperationStart now{thread.whole(), thread.own()};
+  std::shared_ptr<OperationStart> &last = thread.lastStart;
+  if (!last || last->base != now.base || !(last->issuer == now.issuer)) {
+    if (last && last.use_count() == 1) // Nobody's any more.
+      *last = std::move(now);
+    else
+      last = std::make_shared<OperationStart>(std::move(now));
+  }
+  operation.start = last;
   thread.isSealed = true;
 
   operation.isStore = completion == Completion::Store;
@@ -291,6 +328,21 @@ void Detector::complete(const AsyncOperation &operation, SyncPoint &to) {
   if (operation.reader != operation.writer)
     knowledge.add(operation.reader, timesOf(operation.readStep));
   knowledge.add(operation.writer, timesOf(operation.writeStep));
+}
+
+void Detector::acquireOwn(const AsyncOperation &operation, bool readsAlone) {
+  auto &ahead = state->threads[operation.issuer].ahead;
+  auto add = [&](Agent agent, Step step) {
+    auto *known = llvm::find_if(
+        ahead, [&](const auto &known) { return known.first == agent; });
+    if (known == ahead.end())
+      ahead.emplace_back(agent, timesOf(step));
+    else
+      known->second.raise(timesOf(step));
+  };
+  add(operation.reader, operation.readStep);
+  if (!readsAlone)
+    add(operation.writer, operation.writeStep);
 }
 
 void Detector::completeReads(const AsyncOperation &operation, SyncPoint &to) {

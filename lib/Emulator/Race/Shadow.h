@@ -147,21 +147,17 @@ void Shadow::visit(uint64_t offset, uint64_t bytes, bool replaces,
     Cell &cell = cells[offset >> cellShift];
     unsigned begin = offset & (cellBytes - 1);
     unsigned length = std::min<uint64_t>(cellBytes - begin, end - offset);
-    if (!cell.parts && length == cellBytes) {
-      touch(cell.whole, offset, unsigned(cellBytes));
-      offset += length;
-      continue;
-    }
     if (length != cellBytes) {
       unsigned shift = llvm::countr_zero(begin | length);
       if (shift < cell.shift)
         split(cell, shift);
     }
+    // One place for both, so that what touches becomes a part of the loop.
     unsigned shift = cell.shift;
-    uint64_t origin = offset - begin;
-    for (unsigned i = begin >> shift, e = (begin + length) >> shift; i < e; ++i)
-      touch(cell.parts[i], origin + (uint64_t(i) << shift), 1u << shift);
-    if (replaces && length == cellBytes)
+    Record *record = cell.parts ? cell.parts + (begin >> shift) : &cell.whole;
+    for (unsigned at = 0; at < length; at += 1u << shift)
+      touch(*record++, offset + at, 1u << shift);
+    if (replaces && cell.parts && length == cellBytes)
       merge(cell);
     offset += length;
   }
@@ -171,7 +167,10 @@ template <typename Prune>
 void Shadow::addSince(Record &record, const Access &access, size_t most,
                       Prune prune) {
   auto push = [](AccessSet &set, const Access &access) {
-    (access.isStrong ? set.strong : set.weak).list.push_back(access);
+    auto &list = (access.isStrong ? set.strong : set.weak).list;
+    if (list.capacity() == 0)
+      list.reserve(16);
+    list.push_back(access);
     set.hasWrites |= access.isWrite;
     if (access.isStrong)
       set.scope = std::min<unsigned>(set.scope, access.scope);
