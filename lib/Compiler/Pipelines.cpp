@@ -44,10 +44,10 @@ static constexpr PipelineStep gpuSteps[] = {
      "positions and masks that the expansion made twice become one, so that "
      "splitting recognizes them"},
     {"tile-loop-long-axes",
-     "tile-loop-long-axes{max-elements=@tile@},canonicalize,cse",
+     "tile-loop-long-axes{max-elements=@tile@ operand-bytes=@shared@},"
+     "canonicalize,cse",
      "attention has its loop by now, and the loops over parts of an axis are "
-     "to "
-     "be split like others",
+     "to be split like others",
      /*mayReject=*/true},
     {"tile-split-loops", "tile-split-loops{keep-copies=true}",
      "after it, full tiles have no valid extents and no masks; copies to "

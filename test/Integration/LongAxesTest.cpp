@@ -279,6 +279,16 @@ TEST_CASE("chunks: products", "[long]") {
       launch.run();
       launch.expectReference();
     }
+  // Tiles of default size have a place in shared memory.
+  for (const char *T : {"f32", "bf16", "i8"}) {
+    Launch launch(file, "whole_product", {{"T", T}});
+    launch.in("A", {20, 300}, Layout::RowMajor, integers());
+    launch.in("B", {300, 40}, Layout::RowMajor, integers());
+    launch.in("bias", {40});
+    launch.out("C", {20, 40});
+    launch.run();
+    launch.expectReference();
+  }
   // Both operands are computed, and have the long axis elsewhere.
   for (int64_t K : {7, 300}) {
     Launch launch(file, "weighted_product", {}, {{"m", 8}});

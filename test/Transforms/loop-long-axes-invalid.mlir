@@ -3,7 +3,7 @@
 // RUN:     -split-input-file -verify-diagnostics
 // RUN: not tilec-opt %s -tile-loop-long-axes=max-elements=0 2>&1 \
 // RUN:     | FileCheck %s
-// CHECK: error: expected max-elements and max-carried of at least 1, found 0 and 32768
+// CHECK: error: expected max-elements and max-carried of at least 1 and operand-bytes of at least 0, found 0, 32768 and 0
 
 tile.kernel @carried(%X: !tile.view<8x128xf32> {tile.dims = ["M", "N"]},
                      %Y: !tile.view<128xf32>) {

@@ -43,8 +43,10 @@ struct AxisFacts {
 
 class LongAxisLooper {
 public:
-  LongAxisLooper(KernelOp kernel, int64_t maxElements, int64_t maxCarried)
-      : kernel(kernel), maxElements(maxElements), maxCarried(maxCarried) {}
+  LongAxisLooper(KernelOp kernel, int64_t maxElements, int64_t maxCarried,
+                 int64_t operandBytes)
+      : kernel(kernel), maxElements(maxElements), maxCarried(maxCarried),
+        operandBytes(operandBytes) {}
   LogicalResult run();
 
 private:
@@ -58,6 +60,7 @@ private:
   void block(Value tile, int64_t axis, Operation *op, StringRef reason);
   void blockAll(ValueRange tiles, Operation *op, StringRef reason);
 
+  int64_t operandSize(Value tile);
   Value findTooLong();
   unsigned chooseAxis(Value tile);
   int64_t countConflicts(unsigned number);
@@ -68,7 +71,7 @@ private:
   LogicalResult reportTooLong(Value tile);
 
   KernelOp kernel;
-  int64_t maxElements, maxCarried;
+  int64_t maxElements, maxCarried, operandBytes;
   const AxisClasses *classes = nullptr;
   SmallVector<AxisFacts> facts;
   unsigned numLoops = 0;
@@ -183,7 +186,25 @@ void LongAxisLooper::collectFacts() {
 // Choice
 //===----------------------------------------------------------------------===//
 
-/// The largest tile with too many elements and an axis that can be divided.
+/// An extent of an operand as it will be padded: for tensor cores.
+static int64_t paddedExtent(int64_t extent) {
+  return std::max<int64_t>(llvm::PowerOf2Ceil(extent), 16);
+}
+
+/// Bytes that a tile takes in shared memory as an operand of a product; 0 if it
+/// is none, or nothing is known of shared memory.
+int64_t LongAxisLooper::operandSize(Value tile) {
+  if (operandBytes == 0 || llvm::none_of(tile.getUsers(), llvm::IsaPred<DotOp>))
+    return 0;
+  auto type = cast<RankedTensorType>(tile.getType());
+  int64_t size = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (int64_t extent : type.getShape())
+    size *= paddedExtent(extent);
+  return size;
+}
+
+/// The largest tile with too many elements and an axis that can be divided. So
+/// has an operand of which two have no place in shared memory.
 Value LongAxisLooper::findTooLong() {
   auto canDivide = [&](Value tile) {
     int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
@@ -192,12 +213,16 @@ Value LongAxisLooper::findTooLong() {
     });
   };
   Value largest;
-  int64_t most = maxElements;
-  for (Value tile : classes->tiles())
-    if (int64_t count = countElements(tile); count > most && canDivide(tile)) {
+  int64_t most = 0;
+  for (Value tile : classes->tiles()) {
+    int64_t count = countElements(tile);
+    bool isTooLong =
+        count > maxElements || operandSize(tile) > operandBytes / 2;
+    if (isTooLong && count > most && canDivide(tile)) {
       most = count;
       largest = tile;
     }
+  }
   return largest;
 }
 
@@ -259,14 +284,20 @@ SmallVector<unsigned, 2> LongAxisLooper::namesakesOf(unsigned number) {
 }
 
 /// The greatest power of two with which all tiles are short enough, as far as
-/// that is in the hands of this axis.
+/// that is in the hands of this axis. Operands are to have place for two chunks
+/// each, so that one is loaded while the other is used.
 int64_t LongAxisLooper::chooseChunk(const LongAxis &axis) {
-  int64_t others = 1;
+  int64_t others = 1, bytes = 0; // Beside a position of the axis.
   for (Value tile : classes->tiles())
-    if (axis.isLong(tile))
+    if (axis.isLong(tile)) {
       others = std::max(others, countElements(tile) / axis.extent);
-  uint64_t most = std::max<int64_t>(maxElements / others, 1);
-  return static_cast<int64_t>(llvm::bit_floor(most));
+      bytes = std::max(bytes, operandSize(tile) / paddedExtent(axis.extent));
+    }
+  int64_t most = maxElements / others;
+  if (bytes > 0)
+    most = std::min(most, operandBytes / 4 / bytes);
+  return static_cast<int64_t>(
+      llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most, 1))));
 }
 
 LogicalResult LongAxisLooper::divide(unsigned number) {
@@ -365,16 +396,19 @@ struct LoopLongAxesPass : tile::impl::TileLoopLongAxesBase<LoopLongAxesPass> {
   using TileLoopLongAxesBase::TileLoopLongAxesBase;
 
   void runOnOperation() override {
-    if (maxElements < 1 || maxCarried < 1) {
+    if (maxElements < 1 || maxCarried < 1 || operandBytes < 0) {
       getOperation()->emitError()
-          << "expected max-elements and max-carried of at least 1, found "
-          << maxElements.getValue() << " and " << maxCarried.getValue();
+          << "expected max-elements and max-carried of at least 1 and "
+             "operand-bytes of at least 0, found "
+          << maxElements.getValue() << ", " << maxCarried.getValue() << " and "
+          << operandBytes.getValue();
       return signalPassFailure();
     }
     SmallVector<KernelOp> kernels;
     getOperation()->walk([&](KernelOp kernel) { kernels.push_back(kernel); });
     for (KernelOp kernel : kernels)
-      if (failed(LongAxisLooper(kernel, maxElements, maxCarried).run()))
+      if (failed(LongAxisLooper(kernel, maxElements, maxCarried, operandBytes)
+                     .run()))
         return signalPassFailure();
   }
 };

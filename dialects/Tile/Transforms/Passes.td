@@ -238,9 +238,11 @@ def TilePadExtents : Pass<"tile-pad-extents"> {
 def TileLoopLongAxes : Pass<"tile-loop-long-axes"> {
   let summary = "processes whole axes that are longer than a tile in chunks";
   let description = [{
-    A tile with more than `max-elements` elements has no place in registers.
-    While there is one, this divides one of its whole axes into chunks of a
-    power of two. Reductions, products that contract the axis, and stores become
+    A tile with more than `max-elements` elements has no place in registers, and
+    an operand of a product that takes more than half of `operand-bytes`, padded
+    as `tile-pad-extents` will do, none in shared memory. While there is one,
+    this divides one of its whole axes into chunks of a
+    power of two, of which an operand takes at most a quarter of `operand-bytes`. Reductions, products that contract the axis, and stores become
     loops over the chunks, in which whatever they are computed from is computed
     again, chunk by chunk, starting from the loads. Nothing of the length of the
     axis is kept.
@@ -318,7 +320,10 @@ def TileLoopLongAxes : Pass<"tile-loop-long-axes"> {
     Option<"maxElements", "max-elements", "int64_t", /*default=*/"16384",
            "Most elements of a tile whose axes can be divided">,
     Option<"maxCarried", "max-carried", "int64_t", /*default=*/"32768",
-           "Most elements of a tile whose axes cannot be divided">
+           "Most elements of a tile whose axes cannot be divided">,
+    Option<"operandBytes", "operand-bytes", "int64_t", /*default=*/"0",
+           "Bytes of shared memory for both operands of a product, 0 for no "
+           "limit">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -22,7 +22,7 @@
 // CHECK-NEXT:     for (int r = 0; r < 16; r += 8)
 // CHECK-NEXT:       take_shifted(x + r / 2, x_words + r, x_tile + ((r & 8) << 5));
 // CHECK-NEXT: #pragma unroll
-// CHECK-NEXT:     for (int r = 0; r < 16; r += 8)
+// CHECK-NEXT:     for (int r = 8; r < 16; r += 8)
 // CHECK-NEXT:       cut_behind<bf16>(x + r / 2, 511 - (column + ((r & 8) << 5)), (bf16)0x0000);
 // CHECK-NEXT:   } else {
 // CHECK-NEXT: #pragma unroll
