@@ -49,8 +49,9 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
     if (pieces.take(name))
       access.scope = scope;
   (void)hasOrder;
+  access.isReadOnly = pieces.take("nc");
   for (const char *hint :
-       {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
+       {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
         "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
         "L1::no_allocate", "L2::evict_normal", "L2::evict_first",
         "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"})

@@ -57,7 +57,11 @@ void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
   });
   if (fromShared)
     warp.issueLoad(at, fromShared);
-  if (LaneMask watched = watchedLanes(access, places))
+  LaneMask watched = watchedLanes(access, places);
+  if (watched && access.isReadOnly)
+    detector->readOnlyPath(warp.thread(0), watched, places.address.data(),
+                           access.total(), at);
+  else if (watched)
     detector->read(warp.thread(0), watched, places.address.data(),
                    access.total(), at);
 }

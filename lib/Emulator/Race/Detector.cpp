@@ -66,6 +66,24 @@ struct ThreadActor : Knowing {
   }
 };
 
+/// A thread that reads by the read-only path.
+struct ReadOnlyActor : ThreadActor {
+  bool isSelf(const Access &) const { return false; }
+  Relation relation(const Access &earlier, const Access &) const {
+    return earlier.isWrite ? Relation::Unordered : Relation::Ordered;
+  }
+};
+
+/// The last thread of a block, as it takes the block's shared memory along. The
+/// block's own threads have ended, so only others can be too late.
+struct EndingBlock : Knowing {
+  const Detector::State &state;
+
+  bool isTogether(const Access &earlier, const Access &later, uint64_t) const {
+    return state.blockOf(earlier.agent) == state.blockOf(later.agent);
+  }
+};
+
 /// A thread whose warp executes a store together.
 struct LaneActor : Knowing {
   ThreadId warp;
@@ -482,6 +500,21 @@ void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
   state->pages.release();
 }
 
+void Detector::readOnlyPath(ThreadId warp, uint32_t lanes,
+                            const uint64_t *addresses, unsigned bytes,
+                            const Instruction &at) {
+  Access self = state->access(warp, 0, at, false);
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    unsigned lane = llvm::countr_zero(left);
+    State::Thread &thread = state->threads[warp + lane];
+    self.agent = warp + lane;
+    self.step = thread.current();
+    ReadOnlyActor actor{{{thread.base.get(), self.agent, state->cluster}}};
+    state->access(addresses[lane], bytes, self, actor);
+  }
+  state->pages.release();
+}
+
 void Detector::write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
                      unsigned bytes, const Instruction &at) {
   Access self = state->access(warp, 0, at, true);
@@ -530,6 +563,17 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
           state->releaseWord(id, shadow.words[key], order, self.scope);
       });
   state->pages.release();
+}
+
+void Detector::endBlock(ThreadId last, const SyncPoint &ended,
+                        const Instruction &at) {
+  acquire(last, ended);
+  State::Thread &thread = state->threads[last];
+  Access self = state->access(last, thread.current(), at, true);
+  EndingBlock actor{{thread.base.get(), last, state->cluster}, *state};
+  unsigned rank = state->blockOf(last);
+  uint64_t bytes = state->shared[rank]->bytes() - sharedOrigin;
+  state->access(canonicalShared(rank, sharedOrigin), bytes, self, actor);
 }
 
 static Access accessOf(Detector::State &state, const AsyncOperation &operation,

@@ -143,6 +143,10 @@ public:
             unsigned bytes, const Instruction &at);
   void write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
              unsigned bytes, const Instruction &at);
+  /// A load of ld.global.nc by lanes: through a cache that sees no write of the
+  /// launch, so all that was written is a race, whatever orders it.
+  void readOnlyPath(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
+                    unsigned bytes, const Instruction &at);
   /// A strong access: a read-modify-write, or ld/st with .relaxed, .volatile,
   /// .acquire, .release. Two strong accesses never race with each other.
   enum class Strong : uint8_t { Load, Store, ReadModifyWrite };
@@ -173,6 +177,11 @@ public:
   void fence(ThreadId thread, Order order, Scope scope);
   /// fence.proxy.async.
   void proxyFence(ThreadId thread);
+
+  /// The last thread of its block ends, and with it the block's shared memory;
+  /// all of its threads have released into `ended`. Whoever else uses the
+  /// memory must be known to be done.
+  void endBlock(ThreadId last, const SyncPoint &ended, const Instruction &at);
 
   // --- Asynchronous operations.
 
