@@ -31,6 +31,21 @@ KERNEL read_after_the_peer_ended(u32 *a, u32 *b) {
   b[blockIdx.x * 32 + threadIdx.x] = value;
 }
 
+// Nothing is to be known of memory, only that the other is so far.
+// run: grid=4 cluster=2 block=32 -> none
+KERNEL end_after_a_relaxed_arrival(u32 *a, u32 *b) {
+  __shared__ u32 s[32];
+  s[threadIdx.x] = blockIdx.x;
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
+  u32 at, value;
+  MAPA(at, SHARED(&s[threadIdx.x]), (blockIdx.x & 1) ^ 1);
+  LD_REMOTE(value, at);
+  b[blockIdx.x * 32 + threadIdx.x] = value;
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  CLUSTER_WAIT;
+}
+
 // run: grid=4 cluster=2 block=32 -> shared-race
 KERNEL write_after_the_peer_ended(u32 *a, u32 *b) {
   __shared__ u32 s[32];
