@@ -273,3 +273,135 @@ KERNEL cp_async_arrives_on_a_barrier(u32 *a, u32 *b) {
   BAR_WAIT(SHARED(&bar), 0);
   b[threadIdx.x] = s[255 - 4 * threadIdx.x];
 }
+
+// What a copy leaves out may be anywhere.
+// run: block=32 -> none
+KERNEL copy_of_nothing_from_nowhere(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[128];
+  u32 bytes = threadIdx.x < 8 ? 16 : 0;
+  u32 *from = threadIdx.x < 8 ? a + 4 * threadIdx.x : nullptr;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SHARED(&s[4 * threadIdx.x])), "l"(from), "r"(bytes) : "memory");
+  CP_COMMIT;
+  CP_WAIT(0);
+  __syncwarp();
+  b[threadIdx.x] = s[127 - 4 * threadIdx.x];
+}
+
+// One lane arrives for its warp.
+// run: block=64 -> none
+KERNEL one_lane_arrives(u32 *a, u32 *b) {
+  __shared__ __align__(8) u64 bar;
+  __shared__ u32 s[64];
+  if (threadIdx.x == 0)
+    BAR_INIT(SHARED(&bar), 2);
+  __syncthreads();
+  s[threadIdx.x] = 1;
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    BAR_ARRIVE(SHARED(&bar));
+  BAR_WAIT(SHARED(&bar), 0);
+  b[threadIdx.x] = s[63 - threadIdx.x];
+}
+
+// run: block=64 -> shared-race
+KERNEL one_lane_arrives_too_early(u32 *a, u32 *b) {
+  __shared__ __align__(8) u64 bar;
+  __shared__ u32 s[64];
+  if (threadIdx.x == 0)
+    BAR_INIT(SHARED(&bar), 2);
+  __syncthreads();
+  s[threadIdx.x] = 1;
+  if (threadIdx.x % 32 == 0)
+    BAR_ARRIVE(SHARED(&bar));
+  BAR_WAIT(SHARED(&bar), 0);
+  b[threadIdx.x] = s[63 - threadIdx.x];
+}
+
+// Values that were loaded are used only after the copy that overwrites them
+// was started: the loads may be queued behind it.
+// run: block=64 -> overwritten-in-flight
+KERNEL refill_before_use(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[64];
+  __shared__ __align__(8) u64 bar;
+  s[threadIdx.x] = a[threadIdx.x];
+  if (threadIdx.x == 0)
+    BAR_INIT(SHARED(&bar), 1);
+  PROXY_FENCE;
+  __syncthreads();
+  u32 x;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(SHARED(&s[63 - threadIdx.x])) : "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BAR_EXPECT(SHARED(&bar), 256);
+    BULK_LOAD(SHARED(s), a, 256, SHARED(&bar));
+  }
+  BAR_WAIT(SHARED(&bar), 0);
+  b[threadIdx.x] = s[threadIdx.x] + x;
+}
+
+// run: block=64 -> overwritten-in-flight
+KERNEL refill_before_use_of_volatile(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[64];
+  __shared__ __align__(8) u64 bar;
+  s[threadIdx.x] = a[threadIdx.x];
+  if (threadIdx.x == 0)
+    BAR_INIT(SHARED(&bar), 1);
+  PROXY_FENCE;
+  __syncthreads();
+  u32 x = *(volatile u32 *)&s[63 - threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BAR_EXPECT(SHARED(&bar), 256);
+    BULK_LOAD(SHARED(s), a, 256, SHARED(&bar));
+  }
+  BAR_WAIT(SHARED(&bar), 0);
+  b[threadIdx.x] = s[threadIdx.x] + x;
+}
+
+// run: block=64 -> none
+KERNEL refill_after_use(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[64];
+  __shared__ __align__(8) u64 bar;
+  s[threadIdx.x] = a[threadIdx.x];
+  if (threadIdx.x == 0)
+    BAR_INIT(SHARED(&bar), 1);
+  PROXY_FENCE;
+  __syncthreads();
+  u32 x = *(volatile u32 *)&s[63 - threadIdx.x];
+  asm volatile("add.u32 %0, %0, 1;" : "+r"(x));
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BAR_EXPECT(SHARED(&bar), 256);
+    BULK_LOAD(SHARED(s), a, 256, SHARED(&bar));
+  }
+  BAR_WAIT(SHARED(&bar), 0);
+  b[threadIdx.x] = s[threadIdx.x] + x;
+}
+
+// run: block=64 -> none
+KERNEL fence_of_shared_memory(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[64];
+  s[threadIdx.x] = 1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(b, SHARED(s), 256);
+    BULK_COMMIT;
+    BULK_WAIT_READ(0);
+  }
+}
+
+// Shared memory that one stores must be written.
+// run: block=64 -> uninitialized
+KERNEL bulk_store_of_nothing(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[64];
+  if (threadIdx.x < 60)
+    s[threadIdx.x] = 1;
+  PROXY_FENCE;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(b, SHARED(s), 256);
+    BULK_COMMIT;
+    BULK_WAIT_READ(0);
+  }
+}

@@ -202,3 +202,123 @@ KERNEL read_only_after_write(u32 *a, u32 *b) {
   asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(value) : "l"(b + (threadIdx.x ^ 32)));
   a[threadIdx.x] = value;
 }
+
+// What one block wrote, another copies by the asynchronous proxy.
+// run: grid=2 block=32 -> none
+KERNEL bulk_load_of_another_block(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[32];
+  __shared__ __align__(8) u64 bar;
+  if (blockIdx.x == 0) {
+    b[threadIdx.x] = 5;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0)
+      asm volatile("st.release.gpu.global.b32 [%0], 1;" ::"l"(a) : "memory");
+  } else if (threadIdx.x == 0) {
+    u32 ready;
+    BAR_INIT(SHARED(&bar), 1);
+    do
+      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(ready) : "l"(a) : "memory");
+    while (!ready);
+    PROXY_FENCE;
+    BAR_EXPECT(SHARED(&bar), 128);
+    BULK_LOAD(SHARED(s), b, 128, SHARED(&bar));
+    BAR_WAIT(SHARED(&bar), 0);
+    a[1] = s[7];
+  }
+}
+
+// run: grid=2 block=32 -> missing-proxy-fence
+KERNEL bulk_load_of_another_block_without_fence(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[32];
+  __shared__ __align__(8) u64 bar;
+  if (blockIdx.x == 0) {
+    b[threadIdx.x] = 5;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      asm volatile("st.release.gpu.global.b32 [%0], 1;" ::"l"(a) : "memory");
+  } else if (threadIdx.x == 0) {
+    u32 ready;
+    BAR_INIT(SHARED(&bar), 1);
+    do
+      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(ready) : "l"(a) : "memory");
+    while (!ready);
+    BAR_EXPECT(SHARED(&bar), 128);
+    BULK_LOAD(SHARED(s), b, 128, SHARED(&bar));
+    BAR_WAIT(SHARED(&bar), 0);
+    a[1] = s[7];
+  }
+}
+
+// What a bulk copy stored, another block reads.
+// run: grid=2 block=32 -> none
+KERNEL bulk_store_for_another_block(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[32];
+  if (blockIdx.x == 0) {
+    s[threadIdx.x] = 5;
+    PROXY_FENCE;
+    __syncwarp();
+    if (threadIdx.x == 0) {
+      BULK_STORE(b, SHARED(s), 128);
+      BULK_COMMIT;
+      BULK_WAIT(0);
+      asm volatile("st.release.gpu.global.b32 [%0], 1;" ::"l"(a) : "memory");
+    }
+  } else if (threadIdx.x == 0) {
+    u32 ready;
+    do
+      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(ready) : "l"(a) : "memory");
+    while (!ready);
+    a[1] = b[7];
+  }
+}
+
+// run: grid=2 block=32 -> global-race|read-in-flight
+KERNEL bulk_store_for_another_block_unwaited(u32 *a, u32 *b) {
+  __shared__ __align__(16) u32 s[32];
+  if (blockIdx.x == 0) {
+    s[threadIdx.x] = 5;
+    PROXY_FENCE;
+    __syncwarp();
+    if (threadIdx.x == 0) {
+      BULK_STORE(b, SHARED(s), 128);
+      BULK_COMMIT;
+      BULK_WAIT_READ(0);
+      asm volatile("st.release.gpu.global.b32 [%0], 1;" ::"l"(a) : "memory");
+    }
+  } else if (threadIdx.x == 0) {
+    u32 ready;
+    do
+      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(ready) : "l"(a) : "memory");
+    while (!ready);
+    a[1] = b[7];
+  }
+}
+
+// A semaphore of split products: wait for a turn, work, give the turn on.
+// run: grid=3 block=64 -> none
+KERNEL semaphore(u32 *a, u32 *b) {
+  u32 turn;
+  if (threadIdx.x == 0)
+    do
+      asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(turn) : "l"(a) : "memory");
+    while (turn != blockIdx.x);
+  __syncthreads();
+  b[threadIdx.x] += blockIdx.x;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(a) : "memory");
+}
+
+// run: grid=2 block=32 -> none
+KERNEL things_that_order_nothing(u32 *a, u32 *b) {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(a) : "memory");
+  __nanosleep(20);
+  u32 isElected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(isElected));
+  u32 sum = __reduce_add_sync(~0u, threadIdx.x) + __match_any_sync(~0u, threadIdx.x / 4) + __activemask();
+  sum += __dp4a(threadIdx.x, sum, 3u) + __byte_perm(sum, threadIdx.x, 0x5410);
+  b[blockIdx.x * 32 + threadIdx.x] = sum + isElected;
+}
