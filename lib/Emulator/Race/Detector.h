@@ -117,9 +117,9 @@ struct AsyncOperation {
 
 class Detector {
 public:
-  /// For a cluster whose blocks have `blockThreads` threads each.
-  /// `clusterIndex` tells the clusters of a launch apart. `coordinates` of a
-  /// block are asked for messages.
+  /// For a cluster whose blocks have `blockThreads` threads and `sharedBytes`
+  /// of shared memory each. `clusterIndex` tells the clusters of a launch
+  /// apart. `global` is that of the launch.
   Detector(unsigned blockThreads, unsigned numBlocks, uint64_t clusterIndex,
            uint64_t sharedBytes, GlobalShadow &global, Reporter &reporter);
   ~Detector();
@@ -135,10 +135,10 @@ public:
             const Instruction &at);
   void write(ThreadId thread, uint64_t address, unsigned bytes,
              const Instruction &at);
-  /// The same for lanes of a warp, whose first thread is `warp`: `addresses`
-  /// has
-  /// 32. Faster, and lanes that write the same bytes in one instruction are not
-  /// a race among themselves: one of them wins.
+  /// The same for lanes of a warp, whose first thread is `warp`; `addresses`
+  /// has one for each of its 32 lanes. That is faster, and lanes that write the
+  /// same bytes in one instruction are not a race among themselves: one of them
+  /// wins.
   void read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
             unsigned bytes, const Instruction &at);
   void write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
