@@ -25,6 +25,7 @@ struct Knowing {
   Agent agent;
   uint32_t cluster;
 
+  const Clock &knowledge() const { return *clock; }
   bool isSelf(const Access &access) const {
     return access.agent == agent && access.cluster == cluster;
   }
@@ -108,6 +109,7 @@ struct OperationActor {
   uint32_t cluster;
   bool isShared; // The memory.
 
+  const Clock &knowledge() const { return *operation.start->base; }
   bool isSelf(const Access &access) const {
     return access.cluster == cluster && ((access.agent == operation.reader &&
                                           access.step == operation.readStep) ||
@@ -189,6 +191,8 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
   // A race with the last weak write?
   const Access &write = record.write;
   if (write.agent == Access::none) {
+    if (write.step != 0 && shared.size() > 1 && isShared(address))
+      checkHasBegun(actor.knowledge(), self, address);
     if (write.step != 0 && (!self.isWrite || self.isUpdate))
       reportUninitialized(self, address);
   } else if (!actor.isSelf(write)) {
@@ -411,6 +415,23 @@ void Detector::State::reportUninitialized(const Access &later,
   finding.isShared = true;
   finding.buffer = nameOf(address);
   add(describeUninitialized(finding), later, later, ReportKind::Uninitialized);
+}
+
+void Detector::State::checkHasBegun(const Clock &clock, const Access &self,
+                                    uint64_t address) {
+  unsigned rank = unsigned((address - sharedWindow) >> sharedRankShift) - 1;
+  if (blockOf(self.agent) == rank)
+    return;
+  for (unsigned i = 0; i < blockThreads; ++i)
+    if (clock.known(rank * blockThreads + i))
+      return;
+  if (!isFirst(self, self, ReportKind::SharedRace))
+    return;
+  Finding finding;
+  finding.later = party(self);
+  finding.isShared = true;
+  finding.buffer = nameOf(address);
+  add(describeNotBegun(finding), self, self, ReportKind::SharedRace);
 }
 
 //===----------------------------------------------------------------------===//

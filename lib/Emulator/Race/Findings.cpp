@@ -202,4 +202,14 @@ Report describeUninitialized(const Finding &finding) {
   return report;
 }
 
+Report describeNotBegun(const Finding &finding) {
+  Report report = begin(finding, ReportKind::SharedRace);
+  report.message = nounOf(finding.later) +
+                   " uses shared memory of another block of the cluster, which "
+                   "may not have begun";
+  report.remedy = "put barrier.cluster (arrive.release, wait.acquire) at the "
+                  "beginning of all blocks";
+  return report;
+}
+
 } // namespace tilec::emulator

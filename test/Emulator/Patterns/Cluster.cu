@@ -136,3 +136,41 @@ KERNEL remote_write_without_order(u32 *a, u32 *b) {
   CLUSTER_ARRIVE;
   CLUSTER_WAIT;
 }
+
+// The peer may not have begun.
+// run: grid=2 cluster=2 block=32 -> shared-race
+KERNEL write_before_the_peer_began(u32 *a, u32 *b) {
+  __shared__ u32 s[32];
+  u32 at;
+  MAPA(at, SHARED(&s[threadIdx.x]), (blockIdx.x & 1) ^ 1);
+  ST_REMOTE(at, 3);
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
+  b[threadIdx.x + 32 * blockIdx.x] = s[threadIdx.x];
+}
+
+// run: grid=2 cluster=2 block=32 -> none
+KERNEL write_after_a_relaxed_arrival(u32 *a, u32 *b) {
+  __shared__ u32 s[32];
+  u32 at;
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  CLUSTER_WAIT;
+  MAPA(at, SHARED(&s[threadIdx.x]), (blockIdx.x & 1) ^ 1);
+  ST_REMOTE(at, 3);
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
+  b[threadIdx.x + 32 * blockIdx.x] = s[threadIdx.x];
+}
+
+// run: grid=2 cluster=2 block=32 -> none
+KERNEL write_when_the_peer_has_begun(u32 *a, u32 *b) {
+  __shared__ u32 s[32];
+  u32 at;
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
+  MAPA(at, SHARED(&s[threadIdx.x]), (blockIdx.x & 1) ^ 1);
+  ST_REMOTE(at, 3);
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
+  b[threadIdx.x + 32 * blockIdx.x] = s[threadIdx.x];
+}
