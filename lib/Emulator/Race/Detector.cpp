@@ -68,10 +68,19 @@ struct ThreadActor : Knowing {
 };
 
 /// A thread that reads by the read-only path.
-struct ReadOnlyActor : ThreadActor {
+struct ReadOnlyActor {
+  Knowing thread;
+
+  const Clock &knowledge() const { return thread.knowledge(); }
   bool isSelf(const Access &) const { return false; }
   Relation relation(const Access &earlier, const Access &) const {
     return earlier.isWrite ? Relation::Unordered : Relation::Ordered;
+  }
+  bool isBefore(const Access &earlier) const {
+    return thread.isBefore(earlier);
+  }
+  bool isTogether(const Access &, const Access &, uint64_t) const {
+    return false;
   }
 };
 
@@ -530,7 +539,7 @@ void Detector::readOnlyPath(ThreadId warp, uint32_t lanes,
     State::Thread &thread = state->threads[warp + lane];
     self.agent = warp + lane;
     self.step = thread.current();
-    ReadOnlyActor actor{{{thread.base.get(), self.agent, state->cluster}}};
+    ReadOnlyActor actor{{thread.base.get(), self.agent, state->cluster}};
     state->access(addresses[lane], bytes, self, actor);
   }
   state->pages.release();
