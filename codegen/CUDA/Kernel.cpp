@@ -97,7 +97,7 @@ void KernelEmitter::comment(Operation *op) {
     std::string file;
     llvm::raw_string_ostream os(file);
     llvm::printEscapedString(place.getFilename(), os);
-    out.raw("#line " + Twine(lastLine) + " \"" + file + "\"");
+    out.place("#line " + Twine(lastLine) + " \"" + file + "\"");
   }
 }
 
@@ -514,27 +514,6 @@ static std::string preludeFor(tile::KernelOp kernel,
   return Prelude::get().select(used, macros);
 }
 
-/// Repeats `#line` before each line that it is about, or the lines of one
-/// statement would count on from that of the source.
-static std::string repeatLineDirectives(StringRef body) {
-  std::string text;
-  StringRef directive;
-  bool isNew = false;
-  while (!body.empty()) {
-    auto [line, rest] = body.split('\n');
-    body = rest;
-    StringRef code = line.ltrim();
-    bool isCode = !code.empty() && !code.starts_with("//") && code[0] != '#';
-    if (isCode && !directive.empty() && !isNew)
-      text += (directive + "\n").str();
-    isNew = line.starts_with("#line ");
-    if (isNew)
-      directive = line;
-    text += (line + "\n").str();
-  }
-  return text;
-}
-
 llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   fillImage();
   declareArguments();
@@ -552,8 +531,6 @@ llvm::Expected<EmittedKernel> KernelEmitter::emit() {
   forEachIdentifier(head, [&](StringRef name) { used.insert(name); });
   std::string body = out.str();
   body = body.substr(body.find('\n') + 1);
-  if (options.lineDirectives)
-    body = repeatLineDirectives(body);
 
   EmittedKernel result;
   std::string parameters = signature(used);

@@ -213,6 +213,11 @@ void Writer::raw(const llvm::Twine &text) {
   lines.back().isRaw = true;
 }
 
+void Writer::place(const llvm::Twine &directive) {
+  raw(directive);
+  lines.back().isPlace = true;
+}
+
 void Writer::blank() {
   if (!lines.empty() && !lines.back().text.empty())
     raw("");
@@ -313,15 +318,39 @@ static void appendWrapped(std::string &text, llvm::StringRef line,
   text += '\n';
 }
 
+/// Whether a line of text is counted by the compiler, so must have its place.
+static bool isCode(llvm::StringRef line) {
+  line = line.ltrim();
+  return !line.empty() && !line.starts_with("//") && line[0] != '#';
+}
+
 std::string Writer::str() const {
   std::string text;
+  llvm::StringRef place; // The last one.
+  bool isPlaced = false; // It is the line before.
   for (const Line &line : lines) {
     if (line.isDropped)
       continue;
+    std::string own;
     if (line.isRaw)
-      text += line.text + "\n";
+      own = line.text + "\n";
     else
-      appendWrapped(text, line.text, 2 * line.indent);
+      appendWrapped(own, line.text, 2 * line.indent);
+    if (line.isPlace) {
+      place = line.text;
+    } else if (!place.empty()) {
+      for (llvm::StringRef rest = own; !rest.empty();) {
+        auto [first, after] = rest.split('\n');
+        rest = after;
+        if (isCode(first) && !isPlaced)
+          text += (place + "\n").str();
+        text += (first + "\n").str();
+        isPlaced = false;
+      }
+      continue;
+    }
+    isPlaced = line.isPlace;
+    text += own;
   }
   return text;
 }

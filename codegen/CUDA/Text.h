@@ -101,6 +101,9 @@ public:
   }
   /// Directives and the like, at the start of the line.
   void raw(const llvm::Twine &text);
+  /// A `#line` for what follows. str() repeats it before each line of code, or
+  /// the lines of one statement would count on from that of the source.
+  void place(const llvm::Twine &directive);
   void blank();
   /// Writes `head {` and indents until `close`. Braces around a single line
   /// are left out if `optional`.
@@ -126,6 +129,7 @@ private:
     unsigned indent = 0;
     std::string declares;
     bool isRaw = false;
+    bool isPlace = false;
     bool isDropped = false;
   };
   struct Brace {

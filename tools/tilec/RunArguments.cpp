@@ -185,8 +185,9 @@ bool RunArguments::checkMemory() {
       .note("'" + largest->name + "' alone is " +
             toString(largest->dtype, *shapeOf(*largest, extents)) + ", " +
             formatBytes(largestBytes))
-      .remedy(options.check ? "choose smaller extents, or leave out --check"
-                            : "choose smaller extents");
+      .remedy(options.check && options.command != Command::Check
+                  ? "choose smaller extents, or leave out --check"
+                  : "choose smaller extents");
   return false;
 }
 

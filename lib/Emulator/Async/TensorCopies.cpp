@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Emulator/Async/BulkCopies.h"
+#include <algorithm>
 #include <cstring>
 
 namespace tilec::emulator {
@@ -53,6 +54,8 @@ struct BoxTransfer final : BulkTransfer {
     isStore() ? writeGlobal(part, bytes) : writeShared(part, bytes, to);
   }
 
+  /// Whether nothing of a part is outside of the tensor.
+  bool isInside(const BulkPart &part) const;
   void noteGlobal(const BulkPart &part, const AsyncOperation &operation) const;
   void noteShared(const BulkPart &part, uint64_t at,
                   const AsyncOperation &operation) const;
@@ -98,6 +101,13 @@ void BoxTransfer::noteGlobal(const BulkPart &part,
   }
 }
 
+bool BoxTransfer::isInside(const BulkPart &part) const {
+  for (uint64_t index = part.begin; index < part.end; ++index)
+    if (row(index).inside != map.rowBytes())
+      return false;
+  return true;
+}
+
 void BoxTransfer::noteShared(const BulkPart &part, uint64_t at,
                              const AsyncOperation &operation) const {
   Detector &detector = *cluster().detector();
@@ -106,6 +116,20 @@ void BoxTransfer::noteShared(const BulkPart &part, uint64_t at,
               : detector.write(operation, address, size);
   };
   uint64_t row = map.rowBytes(), pitch = map.pitchBytes();
+  if (isStore() && !isInside(part)) {
+    // What is outside of the tensor goes nowhere, so it may be anything.
+    for (uint64_t index = part.begin; index < part.end; ++index) {
+      BoxRow box = this->row(index);
+      uint64_t first = index * pitch + box.skipped, last = first + box.inside;
+      for (uint64_t piece = first; piece < last;
+           piece = std::min(last, piece / 16 * 16 + 16)) {
+        uint64_t end = std::min(last, piece / 16 * 16 + 16);
+        uint64_t begin = piece % 16;
+        note(swizzled(at + piece - begin, map.swizzle) + begin, end - piece);
+      }
+    }
+    return;
+  }
   if (row == pitch)
     return forEachSharedPiece(at, part.begin * row, part.end * row, map.swizzle,
                               note);

@@ -27,15 +27,12 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
       access.space = each.space;
       break;
     }
-  bool hasOrder = false;
   for (auto [name, order] : {std::pair("relaxed", Order::Relaxed),
                              {"acquire", Order::Acquire},
                              {"release", Order::Release},
                              {"acq_rel", Order::AcquireRelease}})
-    if (pieces.take(name)) {
+    if (pieces.take(name))
       access.order = order;
-      hasOrder = true;
-    }
   pieces.take("weak");
   if (pieces.take("volatile")) {
     access.order = Order::Relaxed;
@@ -48,9 +45,9 @@ void takeAccess(Pieces &pieces, MemoryAccess &access, bool &hasPolicy) {
                              {"sys", Scope::System}})
     if (pieces.take(name))
       access.scope = scope;
-  (void)hasOrder;
+  access.isReadOnly = pieces.take("nc");
   for (const char *hint :
-       {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
+       {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
         "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
         "L1::no_allocate", "L2::evict_normal", "L2::evict_first",
         "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"})

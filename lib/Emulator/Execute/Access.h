@@ -23,6 +23,8 @@ struct MemoryAccess : Details {
   bool isSigned = false;        // What is loaded is extended by its sign...
   uint64_t mask = ~uint64_t(0); // ... to these bits, those of the register.
 
+  bool isReadOnly = false; // .nc
+
   Order order = Order::Weak;
   Scope scope = Scope::Device;
 };

@@ -391,9 +391,13 @@ Outcome runClusterArrive(Warp &warp, const Instruction &at, LaneMask lanes) {
     warp.clusterArrival[lane] = barrier.phase + 1;
     ++barrier.arrived;
     Detector *detector = cluster.detector();
-    if (detector && (at.flags & isRelaxed))
+    if (detector && (at.flags & isRelaxed)) {
       detector->releaseFenced(warp.thread(lane), barrier.point);
-    else if (detector)
+      // It tells nothing of memory, but that the thread got here: enough for
+      // those who wait for it before they end.
+      for (const auto &block : cluster.blocks)
+        detector->release(warp.thread(lane), block->ended);
+    } else if (detector)
       detector->release(warp.thread(lane), barrier.point);
   });
   cluster.completeClusterBarrier();

@@ -304,9 +304,24 @@ void leave(Warp &warp, const Instruction &at, LaneMask lanes) {
   warp.exit(lanes);
 }
 
+/// The shared memory of a block ends with its last thread. Only other blocks
+/// of a cluster can mind.
+void noteEnd(Warp &warp, const Instruction &at, LaneMask lanes) {
+  Block &block = warp.block;
+  Detector *detector = block.cluster.detector();
+  if (!detector || block.cluster.blocks.size() == 1)
+    return;
+  forEachLane(lanes, [&](unsigned lane) {
+    detector->releaseAfterLoads(warp.thread(lane), block.ended);
+  });
+  if (block.liveThreads == unsigned(llvm::popcount(lanes)))
+    detector->endBlock(warp.thread(firstLane(lanes)), block.ended, at);
+}
+
 /// The end that a program means: what was started must be done.
 void endThreads(Warp &warp, const Instruction &at, LaneMask lanes) {
   checkCopiesAtExit(warp, lanes, at);
+  noteEnd(warp, at, lanes);
   leave(warp, at, lanes);
   if (warp.exited == warp.all)
     checkStepsAtExit(warp, at);

@@ -45,19 +45,28 @@ LaneMask watchedLanes(const MemoryAccess &access, const LanePlaces &places) {
   return watched;
 }
 
-void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
-              const LanePlaces &places) {
-  Detector *detector = warp.block.cluster.detector();
-  if (!detector || access.space == Space::Param ||
-      access.space == Space::Local || access.space == Space::Const)
-    return;
+/// Loads from shared memory are queued: PendingLoads.h.
+void queueLoads(Warp &warp, const Instruction &at, const LanePlaces &places) {
   LaneMask fromShared = 0;
   forEachLane(places.lanes, [&](unsigned lane) {
     fromShared |= LaneMask(isShared(places.address[lane])) << lane;
   });
   if (fromShared)
     warp.issueLoad(at, fromShared);
-  if (LaneMask watched = watchedLanes(access, places))
+}
+
+void tellRead(Warp &warp, const Instruction &at, const MemoryAccess &access,
+              const LanePlaces &places) {
+  Detector *detector = warp.block.cluster.detector();
+  if (!detector || access.space == Space::Param ||
+      access.space == Space::Local || access.space == Space::Const)
+    return;
+  queueLoads(warp, at, places);
+  LaneMask watched = watchedLanes(access, places);
+  if (watched && access.isReadOnly)
+    detector->readOnlyPath(warp.thread(0), watched, places.address.data(),
+                           access.total(), at);
+  else if (watched)
     detector->read(warp.thread(0), watched, places.address.data(),
                    access.total(), at);
 }
@@ -117,6 +126,9 @@ Outcome runStrongLoad(Warp &warp, const Instruction &at, LaneMask lanes) {
   LanePlaces places;
   resolveLanes(warp, at, access, warp.values(at.value(0)), lanes, false,
                places);
+  // What comes after an acquire waits for it.
+  if (detector && access.order != Order::Acquire)
+    queueLoads(warp, at, places);
   forEachLane(lanes, [&](unsigned lane) {
     if (!(places.lanes >> lane & 1)) {
       for (unsigned i = 0; i != at.numResults; ++i)

@@ -219,6 +219,7 @@ public:
   std::vector<std::shared_ptr<WarpgroupState>> warpgroups; // Made on demand.
   unsigned registerPool = 0; // Registers that setmaxnreg.dec has given up.
   unsigned liveThreads = 0;  // Not exited.
+  SyncPoint ended;           // Released into by threads that exit.
 
   /// Completes barriers of the block that waited for threads that have exited.
   void threadsExited();

@@ -25,6 +25,8 @@ struct Knowing {
   Agent agent;
   uint32_t cluster;
 
+  /// Besides of its own operations.
+  const Clock &knowledge() const { return *thread->base; }
   bool isSelf(const Access &access) const {
     return access.agent == agent && access.cluster == cluster;
   }
@@ -73,6 +75,34 @@ struct ThreadActor : Knowing {
   }
 };
 
+/// A thread that reads by the read-only path.
+struct ReadOnlyActor {
+  Knowing thread;
+
+  const Clock &knowledge() const { return thread.knowledge(); }
+  bool isSelf(const Access &) const { return false; }
+  bool isPlainlyOrdered(const Access &) const { return false; }
+  Relation relation(const Access &earlier, const Access &) const {
+    return earlier.isWrite ? Relation::Unordered : Relation::Ordered;
+  }
+  bool isBefore(const Access &earlier) const {
+    return thread.isBefore(earlier);
+  }
+  bool isTogether(const Access &, const Access &, uint64_t) const {
+    return false;
+  }
+};
+
+/// The last thread of a block, as it takes the block's shared memory along. The
+/// block's own threads have ended, so only others can be too late.
+struct EndingBlock : Knowing {
+  const Detector::State &state;
+
+  bool isTogether(const Access &earlier, const Access &later, uint64_t) const {
+    return state.blockOf(earlier.agent) == state.blockOf(later.agent);
+  }
+};
+
 /// A thread whose warp executes a store together.
 struct LaneActor : Knowing {
   ThreadId warp;
@@ -97,6 +127,7 @@ struct OperationActor {
   uint32_t cluster;
   bool isShared; // The memory.
 
+  const Clock &knowledge() const { return *operation.start->base; }
   bool isSelf(const Access &access) const {
     return access.cluster == cluster && ((access.agent == operation.reader &&
                                           access.step == operation.readStep) ||
@@ -181,6 +212,8 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
   // A race with the last weak write?
   const Access &write = record.write;
   if (write.agent == Access::none) {
+    if (write.step != 0 && shared.size() > 1 && isShared(address))
+      checkHasBegun(actor.knowledge(), self, address);
     if (write.step != 0 && (!self.isWrite || self.isUpdate))
       reportUninitialized(self, address);
   } else if (!actor.isSelf(write)) {
@@ -409,6 +442,23 @@ void Detector::State::reportUninitialized(const Access &later,
   add(describeUninitialized(finding), later, later, ReportKind::Uninitialized);
 }
 
+void Detector::State::checkHasBegun(const Clock &clock, const Access &self,
+                                    uint64_t address) {
+  unsigned rank = unsigned((address - sharedWindow) >> sharedRankShift) - 1;
+  if (blockOf(self.agent) == rank)
+    return;
+  for (unsigned i = 0; i < blockThreads; ++i)
+    if (clock.known(rank * blockThreads + i))
+      return;
+  if (!isFirst(self, self, ReportKind::SharedRace))
+    return;
+  Finding finding;
+  finding.later = party(self);
+  finding.isShared = true;
+  finding.buffer = nameOf(address);
+  add(describeNotBegun(finding), self, self, ReportKind::SharedRace);
+}
+
 //===----------------------------------------------------------------------===//
 // Detector
 //===----------------------------------------------------------------------===//
@@ -513,6 +563,21 @@ void Detector::read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
   state->pages.release();
 }
 
+void Detector::readOnlyPath(ThreadId warp, uint32_t lanes,
+                            const uint64_t *addresses, unsigned bytes,
+                            const Instruction &at) {
+  Access self = state->access(warp, 0, at, false);
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    unsigned lane = llvm::countr_zero(left);
+    State::Thread &thread = state->threads[warp + lane];
+    self.agent = warp + lane;
+    self.step = thread.current();
+    ReadOnlyActor actor{{&thread, self.agent, state->cluster}};
+    state->access(addresses[lane], bytes, self, actor);
+  }
+  state->pages.release();
+}
+
 void Detector::write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
                      unsigned bytes, const Instruction &at) {
   Access self = state->access(warp, 0, at, true);
@@ -561,6 +626,17 @@ void Detector::strong(ThreadId id, uint64_t address, unsigned bytes,
           state->releaseWord(id, shadow.words[key], order, self.scope);
       });
   state->pages.release();
+}
+
+void Detector::endBlock(ThreadId last, const SyncPoint &ended,
+                        const Instruction &at) {
+  acquire(last, ended);
+  State::Thread &thread = state->threads[last];
+  Access self = state->access(last, thread.current(), at, true);
+  EndingBlock actor{{&thread, last, state->cluster}, *state};
+  unsigned rank = state->blockOf(last);
+  uint64_t bytes = state->shared[rank]->bytes() - sharedOrigin;
+  state->access(canonicalShared(rank, sharedOrigin), bytes, self, actor);
 }
 
 static Access accessOf(Detector::State &state, const AsyncOperation &operation,

@@ -117,9 +117,9 @@ struct AsyncOperation {
 
 class Detector {
 public:
-  /// For a cluster whose blocks have `blockThreads` threads each.
-  /// `clusterIndex` tells the clusters of a launch apart. `coordinates` of a
-  /// block are asked for messages.
+  /// For a cluster whose blocks have `blockThreads` threads and `sharedBytes`
+  /// of shared memory each. `clusterIndex` tells the clusters of a launch
+  /// apart. `global` is that of the launch.
   Detector(unsigned blockThreads, unsigned numBlocks, uint64_t clusterIndex,
            uint64_t sharedBytes, GlobalShadow &global, Reporter &reporter);
   ~Detector();
@@ -135,14 +135,18 @@ public:
             const Instruction &at);
   void write(ThreadId thread, uint64_t address, unsigned bytes,
              const Instruction &at);
-  /// The same for lanes of a warp, whose first thread is `warp`: `addresses`
-  /// has
-  /// 32. Faster, and lanes that write the same bytes in one instruction are not
-  /// a race among themselves: one of them wins.
+  /// The same for lanes of a warp, whose first thread is `warp`; `addresses`
+  /// has one for each of its 32 lanes. That is faster, and lanes that write the
+  /// same bytes in one instruction are not a race among themselves: one of them
+  /// wins.
   void read(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
             unsigned bytes, const Instruction &at);
   void write(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
              unsigned bytes, const Instruction &at);
+  /// A load of ld.global.nc by lanes: through a cache that sees no write of the
+  /// launch, so all that was written is a race, whatever orders it.
+  void readOnlyPath(ThreadId warp, uint32_t lanes, const uint64_t *addresses,
+                    unsigned bytes, const Instruction &at);
   /// A strong access: a read-modify-write, or ld/st with .relaxed, .volatile,
   /// .acquire, .release. Two strong accesses never race with each other.
   enum class Strong : uint8_t { Load, Store, ReadModifyWrite };
@@ -177,6 +181,11 @@ public:
   void fence(ThreadId thread, Order order, Scope scope);
   /// fence.proxy.async.
   void proxyFence(ThreadId thread);
+
+  /// The last thread of its block ends, and with it the block's shared memory;
+  /// all of its threads have released into `ended`. Whoever else uses the
+  /// memory must be known to be done.
+  void endBlock(ThreadId last, const SyncPoint &ended, const Instruction &at);
 
   // --- Asynchronous operations.
 

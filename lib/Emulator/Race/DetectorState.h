@@ -58,7 +58,7 @@ struct Detector::State {
     /// waited. At the next barrier that comes to be in everybody's Clock; until
     /// then threads go on sharing one.
     llvm::SmallVector<std::pair<Agent, Times>, 2> ahead;
-    Step step = 1;
+    Step step = 2; // Step 1 is its beginning, in which it does nothing.
     /// The step has been released: an access belongs to the next one.
     bool isSealed = false;
     Step fenced = 0;       // Its own steps up to here are.
@@ -126,6 +126,10 @@ struct Detector::State {
   void report(Relation relation, const Access &earlier, const Access &later,
               uint64_t address);
   void reportUninitialized(const Access &later, uint64_t address);
+  /// Reports a use of shared memory that nobody has written if it is of another
+  /// block, of which the clock knows nothing. (What somebody has written must
+  /// be ordered after that.)
+  void checkHasBegun(const Clock &clock, const Access &self, uint64_t address);
   Party party(const Access &access);
   std::string nameOf(uint64_t address) const;
   /// Whether it is the first of its sort; later ones are counted.

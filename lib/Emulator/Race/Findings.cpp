@@ -12,6 +12,11 @@ static bool has(const Party &party, llvm::StringRef piece) {
   return party.instruction && party.instruction->has(piece);
 }
 
+/// The end of a block, which takes its shared memory along.
+static bool isEnd(const Party &party) {
+  return isOpcode(party, "ret") || isOpcode(party, "exit");
+}
+
 /// "a tensor copy", "a thread".
 static std::string nounOf(const Party &party) {
   if (!party.isAsync)
@@ -31,6 +36,8 @@ static std::string nounOf(const Party &party) {
 }
 
 static std::string roleOf(const Party &party) {
+  if (isEnd(party))
+    return "is the last of its block";
   const char *verb = party.isUpdate  ? "updates"
                      : party.isWrite ? "writes"
                                      : "reads";
@@ -80,6 +87,19 @@ static void describeRace(const Finding &finding, llvm::StringRef space,
   const Party &earlier = finding.earlier, &later = finding.later;
   bool sameBlock =
       earlier.cluster == later.cluster && earlier.rank == later.rank;
+  if (isEnd(earlier) || isEnd(later)) {
+    report.message = "shared memory of a block is used by another block of the "
+                     "cluster, and nothing keeps the block from ending before";
+    report.remedy = "put barrier.cluster (arrive.release, wait.acquire) at the "
+                    "end of all blocks";
+    return;
+  }
+  if (has(later, "nc") && earlier.isWrite) {
+    report.message = "ld.global.nc reads memory that the same launch wrote, "
+                     "through a cache that does not see that";
+    report.remedy = "load without .nc (no __ldg, no const __restrict__)";
+    return;
+  }
   if (later.isAsync && !earlier.isAsync) {
     if (!later.isWrite) {
       report.message = nounOf(later) + " reads " + space.str() +
@@ -154,7 +174,8 @@ Report describe(const Finding &finding) {
         "wait for loads whose values nobody has used";
     report.remedy = "use the values that were loaded, in each thread, before "
                     "the barrier after which the copy is started";
-  } else if (earlier.isAsync && earlier.cluster == later.cluster) {
+  } else if (earlier.isAsync && earlier.cluster == later.cluster &&
+             !isEnd(later)) {
     bool isRead = earlier.isWrite && !later.isWrite;
     report = begin(finding, isRead ? ReportKind::ReadInFlight
                                    : ReportKind::OverwrittenInFlight);
@@ -178,6 +199,16 @@ Report describeUninitialized(const Finding &finding) {
       nounOf(finding.later) + " reads shared memory that nobody has written";
   report.remedy = "write all that is read, zeros for what is beyond the data; "
                   "and check strides, offsets and the sizes of copies";
+  return report;
+}
+
+Report describeNotBegun(const Finding &finding) {
+  Report report = begin(finding, ReportKind::SharedRace);
+  report.message = nounOf(finding.later) +
+                   " uses shared memory of another block of the cluster, which "
+                   "may not have begun";
+  report.remedy = "put barrier.cluster (arrive.release, wait.acquire) at the "
+                  "beginning of all blocks";
   return report;
 }
 

@@ -43,6 +43,9 @@ Report describe(const Finding &finding);
 /// `later` reads shared memory that nobody wrote.
 Report describeUninitialized(const Finding &finding);
 
+/// `later` uses shared memory of a block that it does not know to have begun.
+Report describeNotBegun(const Finding &finding);
+
 } // namespace tilec::emulator
 
 #endif // TILEC_EMULATOR_RACE_FINDINGS_H

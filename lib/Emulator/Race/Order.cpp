@@ -83,6 +83,7 @@ void Detector::releaseFenced(ThreadId id, SyncPoint &to) {
       state->strongOf(thread).fenced[reachOf(Scope::Cluster)];
   if (fenced.base)
     made(to.knowledge).add(fenced.base, id, fenced.own);
+  made(to.knowledge).add(id, {1, 0, 1}); // It has begun.
 }
 
 void Detector::acquire(ThreadId id, const SyncPoint &from) {

@@ -50,7 +50,7 @@ KERNEL __cluster_dims__(2, 1, 1) reduction(const u32 *in, u32 *out) {
   ONLY(5, __syncthreads());
   u32 there = 0, value = 0;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(SHARED(&sum)), "r"((blockIdx.x & 1) ^ 1));
-  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there + PICK(7, 1 << 20, 0)) : "memory"); // fault 5: the other has not summed yet [shared-race] fault 7: beyond its memory [out-of-bounds] fault 8: overwritten too early [shared-race]
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there + PICK(7, 1 << 20, 0)) : "memory"); // fault 5: the other has not summed yet [shared-race] fault 6: the other may have ended [shared-race] fault 7: beyond its memory [out-of-bounds] fault 8: overwritten too early [shared-race]
   out[blockIdx.x * 128 + i] = value;
   if (FAULT == 8 && i == 0)
     sum = 1; // fault 8: overwritten too early [shared-race]

@@ -352,6 +352,59 @@ TEST_CASE("A tile of an odd matrix in the swizzle of 128 bytes") {
   checkStore(box, 3, "");
 }
 
+TEST_CASE("Stores leave out what is outside of the tensor") {
+  // What they leave out nobody needs to have written.
+  auto swizzle = GENERATE(Swizzle::None, Swizzle::Bytes32);
+  unsigned columns = GENERATE(3u, 5u, 8u), rows = GENERATE(1u, 6u, 8u);
+  bool isLacking = GENERATE(false, true);
+  Box box;
+  box.rank = 2;
+  box.type = TensorMapType::UInt32;
+  box.swizzle = swizzle;
+  box.dims = {columns, rows};
+  box.strides = {32};
+  box.box = {8, 8};
+  box.elementStrides = {1, 1};
+  box.coordinates = {0, 0};
+  DeviceMemory memory;
+  uint64_t address =
+      upload(memory, std::vector<unsigned char>(32 * rows), "tensor");
+  std::string stores;
+  for (unsigned row = 0; row < rows; ++row)
+    for (unsigned column = 0; column < columns; ++column) {
+      unsigned at = row * 32 + column * 4;
+      if (swizzle == Swizzle::Bytes32)
+        at ^= at >> 3 & 16;
+      if (!isLacking || row + 1 < rows || column + 1 < columns)
+        stores += "st.shared.u32 [buffer+" + std::to_string(at) + "], " +
+                  std::to_string(100 * row + column) + ";\n";
+    }
+  std::string text = fill(std::string(start) + R"(
+  $0
+  fence.proxy.async;
+  $1
+  cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd5, {$2}], [buffer];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+  ret;
+}
+)",
+                          {stores, loadCoordinates(box), coordinateList(box)});
+  CAPTURE(columns, rows, unsigned(swizzle));
+  LaunchResult result = run(
+      text, Params().add(encoded(box, address), 64).add(address), {}, memory);
+  if (isLacking) {
+    CHECK(count(result, ReportKind::Uninitialized) == 1);
+    return;
+  }
+  CHECK(describe(result) == "");
+  auto found = download<uint32_t>(memory, address, 8 * rows);
+  for (unsigned row = 0; row < rows; ++row)
+    for (unsigned column = 0; column < 8; ++column)
+      CHECK(found[8 * row + column] ==
+            (column < columns ? 100 * row + column : 0));
+}
+
 TEST_CASE("Boxes that the hardware does not copy are reported") {
   struct Case {
     std::vector<uint32_t> box;
