@@ -214,6 +214,25 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
   shadow.addSince(record, self, mostSince(address), isNeedless);
 }
 
+/// Whether somebody who comes before `self` has read what the strong write at
+/// `index` of a list wrote, or a read-modify-write that goes on with it. Then
+/// the write comes before `self`, whatever it released: in words of the memory
+/// model, observation and what follows it are causality.
+template <typename Actor>
+static bool isObserved(llvm::ArrayRef<Access> list, size_t index,
+                       const Access &self, const Actor &actor) {
+  const Access &write = list[index];
+  for (const Access &access : list.drop_front(index + 1)) {
+    bool reads = access.isUpdate || !access.isWrite;
+    if (!reads && !access.isBy(write))
+      return false; // Another value.
+    if (reads && (actor.isSelf(access) ||
+                  actor.relation(access, self) != Relation::Unordered))
+      return true;
+  }
+  return false;
+}
+
 template <typename Actor>
 void Detector::State::compare(const AccessSet &set, const Access &self,
                               uint64_t address, const Actor &actor) {
@@ -229,8 +248,12 @@ void Detector::State::compare(const AccessSet &set, const Access &self,
   // Strong ones do not race with each other if their scopes are wide.
   if (self.isStrong && self.scope == widestReach && set.scope == widestReach)
     return;
-  for (const Access &earlier : set.strong.list)
-    compareWith(earlier);
+  llvm::ArrayRef<Access> list = set.strong.list;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (!list[i].isWrite || areStrong(list[i], self) ||
+        actor.relation(list[i], self) != Relation::Unordered ||
+        !isObserved(list, i, self, actor))
+      compareWith(list[i]);
 }
 
 //===----------------------------------------------------------------------===//
