@@ -171,6 +171,10 @@ public:
   uint32_t nextStep(ThreadId thread);
   /// fence, membar: makes relaxed accesses around it carry order.
   void fence(ThreadId thread, Order order, Scope scope);
+  /// fence.mbarrier_init: the same for what the thread did up to its last
+  /// mbarrier.init, as far as the cluster. noteInit() tells of these.
+  void noteInit(ThreadId thread);
+  void fenceInits(ThreadId thread);
   /// fence.proxy.async.
   void proxyFence(ThreadId thread);
 

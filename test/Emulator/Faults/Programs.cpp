@@ -195,6 +195,18 @@ static void runCluster(Run &run) {
   uint64_t z = emulation.allocate(1024, "sums");
   run.launch("reduction", Params().add(x).add(z), options);
   run.compare<uint32_t>(z, sums);
+
+  std::vector<uint32_t> handed(256), sent(256);
+  for (unsigned i = 0; i < 256; ++i) {
+    sent[i] = in[i ^ 128];
+    handed[i] = i % 128 < 32 ? 0 : sent[i];
+  }
+  uint64_t others = emulation.allocate(1024, "handed");
+  run.launch("handOver", Params().add(x).add(others), options);
+  run.compare<uint32_t>(others, handed);
+  uint64_t copies = emulation.allocate(1024, "sent");
+  run.launch("send", Params().add(x).add(copies), options);
+  run.compare<uint32_t>(copies, sent);
 }
 
 static void runFlags(Run &run) {
