@@ -38,6 +38,12 @@ struct Knowing {
                  : Relation::Unordered;
     return relationToForeign(earlier);
   }
+  /// Whether an access to shared memory has surely been made, as far as its
+  /// thread's warp has told: see Detector::exchange.
+  bool isMade(const Access &earlier) const {
+    return earlier.cluster == cluster &&
+           clock->of(earlier.agent).loaded >= earlier.step;
+  }
   /// Whether who comes after this one comes after `earlier`, in every respect.
   bool isBefore(const Access &earlier) const {
     if (isSelf(earlier))
@@ -122,6 +128,7 @@ struct OperationActor {
                                          : Relation::Ordered;
     return isShared && later.isWrite ? Relation::NotLoaded : Relation::Ordered;
   }
+  bool isMade(const Access &) const { return false; }
   /// Only operations of the same agent: who knows that one is complete knows
   /// it of those, but not what else came before it.
   bool isBefore(const Access &earlier) const {
@@ -156,6 +163,11 @@ void Detector::State::conflict(const Access &earlier, const Access &later,
   Relation relation = actor.relation(earlier, later);
   if (relation == Relation::Ordered ||
       actor.isTogether(earlier, later, address))
+    return;
+  // Libraries rely on it that shuffles and votes come after atomics and
+  // operations on mbarriers of the warp, as they come after loads.
+  if (earlier.isStrong && isShared(address) && earlier.agent < numThreads &&
+      actor.isMade(earlier))
     return;
   report(relation, earlier, later, address);
 }

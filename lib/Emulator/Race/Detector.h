@@ -165,7 +165,8 @@ public:
   /// count.
   void loadsPendingSince(ThreadId thread, uint32_t step);
   /// Lanes of a warp give each other values (shfl.sync, a vote): that tells
-  /// nothing of what they wrote, but loads that are not pending are done.
+  /// nothing of what they wrote, but loads that are not pending are done, and
+  /// so are strong accesses to shared memory.
   void exchange(ThreadId warp, uint32_t lanes);
   /// Begins a step for the accesses that the thread makes now.
   uint32_t nextStep(ThreadId thread);

@@ -315,6 +315,9 @@ private:
       bool isShared = later.address < 1'000'000;
       if (!earlier.isWrite && knows.loaded.count(i))
         continue;
+      if (earlier.isStrong && !earlier.isAsync && isShared && !isOperation &&
+          knows.loaded.count(i))
+        continue;
       if (!knows.known.count(i)) {
         if (isObserved(i, later, knows, own))
           continue;

@@ -316,3 +316,35 @@ TEST_CASE("who has seen an atomic comes after it, whatever it released") {
     CHECK(world.reports().size() == 2);
   }
 }
+
+TEST_CASE("a vote comes after atomics on shared memory, not after stores") {
+  World world(64);
+  uint64_t word = World::shared(0), data = World::shared(64),
+           far = World::device(0);
+  const Instruction &at = world.at("atom.shared.add.u32");
+  world->strong(1, word, 4, update, Order::Relaxed, Scope::Block, at);
+  world->strong(1, far, 4, update, Order::Relaxed, Scope::Device, at);
+  world->write(1, data, 4, world.at("st.shared.u32"));
+  SECTION("in the same warp") {
+    world->exchange(0, 3);
+    world->write(0, word, 4, at);
+    CHECK(world.isClean());
+    world->write(0, data, 4, at);
+    CHECK(world.reports().size() == 1);
+    world->write(0, far, 4, world.at("st.global.u32"));
+    CHECK(world.reports().size() == 1);
+  }
+  SECTION("without it") {
+    world->write(0, word, 4, at);
+    CHECK(world.reports().size() == 1);
+  }
+  SECTION("and who takes it over from there") {
+    world->exchange(0, 3);
+    uint64_t count = World::shared(128);
+    world->fence(0, Order::AcquireRelease, Scope::Block);
+    world->strong(0, count, 4, update, Order::Relaxed, Scope::Block, at);
+    world->strong(40, count, 4, update, Order::Acquire, Scope::Block, at);
+    world->write(40, word, 4, at);
+    CHECK(world.isClean());
+  }
+}
