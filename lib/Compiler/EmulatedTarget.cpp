@@ -91,6 +91,34 @@ void EmulationFindings::add(const emulator::EmulatedRun &run,
     finding.runs += finding.lastRun == numRuns;
 }
 
+/// What the author of a .tile program can do. He cannot put a fence or barrier
+/// anywhere: that is left to the compiler, so its lack is a bug there. But it
+/// is up to the program that programs of the grid keep out of each other's
+/// elements. The remedy in terms of PTX stays, for those who work on the
+/// compiler, or changed the PTX.
+static std::string remedyOf(const emulator::Report &report) {
+  using Kind = emulator::ReportKind;
+  std::string inPTX =
+      report.remedy.empty() ? "" : "; in terms of PTX: " + report.remedy;
+  const char *bug = "a bug of tilec; please report it with the program";
+  switch (report.kind) {
+  case Kind::OutOfBounds:
+  case Kind::AssertFailed:
+  case Kind::StepLimit:
+    return report.remedy;
+  case Kind::GlobalRace:
+    if (report.participants.size() == 2 &&
+        report.participants[0].block != report.participants[1].block)
+      return "let no program of the grid write what another reads or writes: "
+             "make computed subscripts of stores differ, and sum into 'add' "
+             "parameters with '+='; if the kernel does that, this is " +
+             (bug + inPTX);
+    [[fallthrough]];
+  default:
+    return "nothing in a .tile program can cause this: it is " + (bug + inPTX);
+  }
+}
+
 bool EmulationFindings::report(Program &program,
                                const typed::Kernel &kernel) const {
   for (const Finding &finding : findings) {
@@ -127,8 +155,9 @@ bool EmulationFindings::report(Program &program,
          << finding.seed;
     if (!often.empty())
       error.note(often);
-    if (!report.remedy.empty())
-      error.remedy(report.remedy);
+    std::string remedy = remedyOf(report);
+    if (!remedy.empty())
+      error.remedy(remedy);
   }
   return !findings.empty();
 }

@@ -37,8 +37,10 @@ Outcome runInit(Warp &warp, const Instruction &at, LaneMask lanes) {
     Place place = placeOf(warp, lane, at, at.value(0));
     if (!place.data)
       return;
-    if (Detector *detector = cluster.detector())
+    if (Detector *detector = cluster.detector()) {
       detector->write(warp.thread(lane), place.address, 8, at);
+      detector->noteInit(warp.thread(lane));
+    }
     initializeBarrier(cluster, place, uint32_t(counts[lane]),
                       {&warp, lane, &at});
   });

@@ -477,6 +477,13 @@ Outcome runFence(Warp &warp, const Instruction &at, LaneMask lanes) {
   return Outcome::Next;
 }
 
+Outcome runInitFence(Warp &warp, const Instruction &, LaneMask lanes) {
+  if (Detector *detector = warp.block.cluster.detector())
+    forEachLane(
+        lanes, [&](unsigned lane) { detector->fenceInits(warp.thread(lane)); });
+  return Outcome::Next;
+}
+
 Outcome runProxyFence(Warp &warp, const Instruction &at, LaneMask lanes) {
   if (Detector *detector = warp.block.cluster.detector())
     forEachLane(
@@ -538,8 +545,13 @@ llvm::Error decodeFence(Decoder &decoder, const ptx::Instruction &from,
   if (!from.operands.empty())
     return decoder.malformed(from, "it has operands");
   auto details = std::make_shared<FenceDetails>();
-  // It makes initialized mbarriers known to the cluster.
-  bool isInit = pieces.take("mbarrier_init");
+  // It makes initialized mbarriers known to the cluster, and nothing else.
+  if (pieces.take("mbarrier_init")) {
+    if (!pieces.take("release") || !pieces.take("cluster"))
+      return decoder.malformed(from, "it needs .release.cluster");
+    to.execute = &runInitFence;
+    return pieces.finish(decoder);
+  }
   for (auto [name, order] : {std::pair("sc", Order::AcquireRelease),
                              {"acq_rel", Order::AcquireRelease},
                              {"acquire", Order::Acquire},
@@ -549,8 +561,7 @@ llvm::Error decodeFence(Decoder &decoder, const ptx::Instruction &from,
   pieces.take("sync_restrict::shared::cta");
   pieces.take("sync_restrict::shared::cluster");
   if (!takeScope(pieces, details->scope))
-    return decoder.malformed(from, isInit ? "it needs .release.cluster"
-                                          : "it needs a scope");
+    return decoder.malformed(from, "it needs a scope");
   to.execute = &runFence;
   to.details = std::move(details);
   return pieces.finish(decoder);

@@ -32,6 +32,10 @@ void addBitInstructions(InstructionSet &set);
 void addComparisons(InstructionSet &set);
 void addAddressInstructions(InstructionSet &set);
 
+/// Stack.cpp: alloca and its like. Video.cpp: vabsdiff4 and its like.
+void addStackInstructions(InstructionSet &set);
+void addVideoInstructions(InstructionSet &set);
+
 /// Arithmetic.cpp: registers the shared opcodes.
 void addSharedArithmetic(InstructionSet &set);
 

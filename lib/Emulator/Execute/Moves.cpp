@@ -284,6 +284,8 @@ void addMoves(InstructionSet &set) {
   set.add("prmt", decodePrmt);
   addComparisons(set);
   addAddressInstructions(set);
+  addStackInstructions(set);
+  addVideoInstructions(set);
 }
 
 } // namespace tilec::emulator

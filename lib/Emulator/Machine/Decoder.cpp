@@ -76,6 +76,26 @@ llvm::Error Decoder::run() {
   return llvm::Error::success();
 }
 
+/// Why an opcode is not known.
+static llvm::StringRef reasonFor(llvm::StringRef opcode) {
+  static const std::pair<llvm::StringRef, llvm::StringRef> reasons[] = {
+      {"wmma", "fragments of wmma are not emulated; mma, ldmatrix and wgmma "
+               "are"},
+      {"multimem", "multicast memory of several GPUs is not emulated"},
+      {"tensormap", "tensor maps that the device changes are not emulated"},
+      {"tcgen05", "it is for targets after sm_90a"},
+      {"clusterlaunchcontrol", "it is for targets after sm_90a"},
+  };
+  for (auto [name, reason] : reasons)
+    if (opcode == name)
+      return reason;
+  for (llvm::StringRef name :
+       {"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
+    if (opcode == name)
+      return "textures and surfaces are not emulated";
+  return "no such opcode is known";
+}
+
 llvm::Error Decoder::instruction(const ptx::Instruction &from,
                                  Instruction &to) {
   to.source = &from;
@@ -88,7 +108,7 @@ llvm::Error Decoder::instruction(const ptx::Instruction &from,
       from.has("aligned") || (from.opcode() == "bar" && !from.has("warp"));
   DecodeFunction decode = InstructionSet::all().find(from.opcode());
   if (!decode)
-    return unsupported(from, "no such opcode is known");
+    return unsupported(from, reasonFor(from.opcode()));
   if (llvm::Error error = decode(*this, from, to))
     return error;
   if (!to.execute)

@@ -8,171 +8,10 @@
 #include "lib/Emulator/Race/Detector.h"
 #include "lib/Emulator/Machine/Instruction.h"
 #include "lib/Emulator/Machine/Memory.h"
-#include "lib/Emulator/Race/DetectorState.h"
+#include "lib/Emulator/Race/Actors.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tilec::emulator {
-
-//===----------------------------------------------------------------------===//
-// Who accesses: what he knows of earlier accesses
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// What a thread knows.
-struct Knowing {
-  const Detector::State::Thread *thread;
-  Agent agent;
-  uint32_t cluster;
-
-  /// Besides of its own operations.
-  const Clock &knowledge() const { return *thread->base; }
-  bool isSelf(const Access &access) const {
-    return access.agent == agent && access.cluster == cluster;
-  }
-  /// Whether it is ordered, for most accesses; the others ask for the relation.
-  bool isPlainlyOrdered(const Access &earlier) const {
-    return earlier.cluster == cluster &&
-           thread->base->known(earlier.agent) >= earlier.step;
-  }
-  Relation relation(const Access &earlier, const Access &later) const {
-    if (earlier.cluster == cluster) {
-      if (earlier.agent == agent)
-        return Relation::Ordered;
-      Times times = thread->of(earlier.agent);
-      return times.known >= earlier.step ||
-                     (!earlier.isWrite && times.loaded >= earlier.step)
-                 ? Relation::Ordered
-                 : Relation::Unordered;
-    }
-    return relationToForeign(earlier);
-  }
-  /// Whether who comes after this one comes after `earlier`, in every respect.
-  bool isBefore(const Access &earlier) const {
-    if (isSelf(earlier))
-      return true;
-    if (earlier.cluster != cluster)
-      return relationToForeign(earlier) == Relation::Ordered;
-    Times times = thread->of(earlier.agent);
-    return times.known >= earlier.step && times.loaded >= earlier.step;
-  }
-
-private:
-  Relation relationToForeign(const Access &earlier) const {
-    const Foreign *foreign = thread->base->foreign.get();
-    const Snapshot *times = foreign ? foreign->find(earlier.cluster) : nullptr;
-    return times && earlier.agent < times->size() &&
-                   (*times)[earlier.agent].known >= earlier.step
-               ? Relation::Ordered
-               : Relation::Unordered;
-  }
-};
-
-struct ThreadActor : Knowing {
-  /// Whether the accesses are one instruction, of which one lane wins.
-  bool isTogether(const Access &, const Access &, uint64_t) const {
-    return false;
-  }
-};
-
-/// A thread that reads by the read-only path.
-struct ReadOnlyActor {
-  Knowing thread;
-
-  const Clock &knowledge() const { return thread.knowledge(); }
-  bool isSelf(const Access &) const { return false; }
-  bool isPlainlyOrdered(const Access &) const { return false; }
-  Relation relation(const Access &earlier, const Access &) const {
-    return earlier.isWrite ? Relation::Unordered : Relation::Ordered;
-  }
-  bool isBefore(const Access &earlier) const {
-    return thread.isBefore(earlier);
-  }
-  bool isTogether(const Access &, const Access &, uint64_t) const {
-    return false;
-  }
-};
-
-/// The last thread of a block, as it takes the block's shared memory along. The
-/// block's own threads have ended, so only others can be too late.
-struct EndingBlock : Knowing {
-  const Detector::State &state;
-
-  bool isTogether(const Access &earlier, const Access &later, uint64_t) const {
-    return state.blockOf(earlier.agent) == state.blockOf(later.agent);
-  }
-};
-
-/// A thread whose warp executes a store together.
-struct LaneActor : Knowing {
-  ThreadId warp;
-  uint32_t done; // Lanes before this one.
-  const uint64_t *addresses;
-  unsigned bytes;
-
-  bool isTogether(const Access &earlier, const Access &later,
-                  uint64_t address) const {
-    if (earlier.instruction != later.instruction ||
-        earlier.cluster != cluster || earlier.agent < warp ||
-        earlier.agent >= warp + 32)
-      return false;
-    unsigned lane = earlier.agent - warp;
-    return (done >> lane & 1) && address >= addresses[lane] &&
-           address < addresses[lane] + bytes;
-  }
-};
-
-struct OperationActor {
-  const AsyncOperation &operation;
-  uint32_t cluster;
-  bool isShared; // The memory.
-
-  const Clock &knowledge() const { return *operation.start->base; }
-  bool isSelf(const Access &access) const {
-    return access.cluster == cluster && ((access.agent == operation.reader &&
-                                          access.step == operation.readStep) ||
-                                         (access.agent == operation.writer &&
-                                          access.step == operation.writeStep));
-  }
-  bool isPlainlyOrdered(const Access &) const { return false; }
-  Relation relation(const Access &earlier, const Access &later) const {
-    if (isSelf(earlier))
-      return Relation::Ordered;
-    const Clock &clock = *operation.start->base;
-    Times times;
-    if (earlier.cluster == cluster) {
-      times = clock.of(earlier.agent);
-      if (earlier.agent == operation.issuer)
-        times.raise(operation.start->issuer);
-    } else if (const Snapshot *there =
-                   clock.foreign ? clock.foreign->find(earlier.cluster)
-                                 : nullptr) {
-      if (earlier.agent < there->size())
-        times = (*there)[earlier.agent];
-    }
-    if (!earlier.isWrite && times.loaded >= earlier.step)
-      return Relation::Ordered;
-    if (times.known < earlier.step)
-      return Relation::Unordered;
-    if (operation.proxy == Proxy::Generic || earlier.isAsyncProxy)
-      return Relation::Ordered;
-    if (earlier.isWrite)
-      return times.fenced < earlier.step ? Relation::NotFenced
-                                         : Relation::Ordered;
-    return isShared && later.isWrite ? Relation::NotLoaded : Relation::Ordered;
-  }
-  /// Only operations of the same agent: who knows that one is complete knows
-  /// it of those, but not what else came before it.
-  bool isBefore(const Access &earlier) const {
-    return earlier.cluster == cluster && (earlier.agent == operation.reader ||
-                                          earlier.agent == operation.writer);
-  }
-  bool isTogether(const Access &, const Access &, uint64_t) const {
-    return false;
-  }
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Records
@@ -197,6 +36,11 @@ void Detector::State::conflict(const Access &earlier, const Access &later,
   Relation relation = actor.relation(earlier, later);
   if (relation == Relation::Ordered ||
       actor.isTogether(earlier, later, address))
+    return;
+  // Libraries rely on it that shuffles and votes come after atomics and
+  // operations on mbarriers of the warp, as they come after loads.
+  if (earlier.isStrong && isShared(address) && earlier.agent < numThreads &&
+      actor.isMade(earlier))
     return;
   report(relation, earlier, later, address);
 }
@@ -257,6 +101,25 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
   shadow.addSince(record, self, mostSince(address), isNeedless);
 }
 
+/// Whether somebody who comes before `self` has read what the strong write at
+/// `index` of a list wrote, or a read-modify-write that goes on with it. Then
+/// the write comes before `self`, whatever it released: in words of the memory
+/// model, observation and what follows it are causality.
+template <typename Actor>
+static bool isObserved(llvm::ArrayRef<Access> list, size_t index,
+                       const Access &self, const Actor &actor) {
+  const Access &write = list[index];
+  for (const Access &access : list.drop_front(index + 1)) {
+    bool reads = access.isUpdate || !access.isWrite;
+    if (!reads && !access.isBy(write))
+      return false; // Another value.
+    if (reads && (actor.isSelf(access) ||
+                  actor.relation(access, self) != Relation::Unordered))
+      return true;
+  }
+  return false;
+}
+
 template <typename Actor>
 void Detector::State::compare(const AccessSet &set, const Access &self,
                               uint64_t address, const Actor &actor) {
@@ -272,8 +135,12 @@ void Detector::State::compare(const AccessSet &set, const Access &self,
   // Strong ones do not race with each other if their scopes are wide.
   if (self.isStrong && self.scope == widestReach && set.scope == widestReach)
     return;
-  for (const Access &earlier : set.strong.list)
-    compareWith(earlier);
+  llvm::ArrayRef<Access> list = set.strong.list;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (!list[i].isWrite || areStrong(list[i], self) ||
+        actor.relation(list[i], self) != Relation::Unordered ||
+        !isObserved(list, i, self, actor))
+      compareWith(list[i]);
 }
 
 //===----------------------------------------------------------------------===//

@@ -171,7 +171,8 @@ public:
   /// The same for lanes of a warp; `steps` has 32.
   void loadsPendingSince(ThreadId warp, uint32_t lanes, const uint32_t *steps);
   /// Lanes of a warp give each other values (shfl.sync, a vote): that tells
-  /// nothing of what they wrote, but loads that are not pending are done.
+  /// nothing of what they wrote, but loads that are not pending are done, and
+  /// so are strong accesses to shared memory.
   void exchange(ThreadId warp, uint32_t lanes);
   /// Begins a step for the accesses that the thread makes now.
   uint32_t nextStep(ThreadId thread);
@@ -179,6 +180,10 @@ public:
   void nextSteps(ThreadId warp, uint32_t lanes, uint32_t *steps);
   /// fence, membar: makes relaxed accesses around it carry order.
   void fence(ThreadId thread, Order order, Scope scope);
+  /// fence.mbarrier_init: the same for what the thread did up to its last
+  /// mbarrier.init, as far as the cluster. noteInit() tells of these.
+  void noteInit(ThreadId thread);
+  void fenceInits(ThreadId thread);
   /// fence.proxy.async.
   void proxyFence(ThreadId thread);
 

@@ -35,6 +35,7 @@ struct Detector::State {
     /// then. For the widest reach the thread's Clock has both.
     Moment fenced[widestReach];
     Reached pending;
+    Moment inits;        // After its last mbarrier.init.
     Moment latest;       // When it last released.
     ForeignRef acquired; // What it last acquired.
   };

@@ -81,12 +81,27 @@ static Report begin(const Finding &finding, ReportKind kind) {
   return report;
 }
 
+/// How blocks that share no cluster are ordered: what comes after the earlier
+/// access, and before the later one.
+static std::string orderBlocks(const Finding &finding) {
+  const Party &earlier = finding.earlier, &later = finding.later;
+  std::string first = earlier.isAsync ? waitFor(earlier) + ", then "
+                      : later.isAsync && earlier.isWrite
+                          ? "fence.proxy.async by each thread that wrote, then "
+                          : "";
+  return "blocks are ordered by atomics alone: after " +
+         std::string(earlier.isWrite ? "writing" : "reading") + ", " + first +
+         "__threadfence() and an atomic; before " +
+         (later.isWrite ? "writing" : "reading") +
+         ", an atomic that sees it and __threadfence()";
+}
+
 /// Neither is known to be an operation that is under way.
 static void describeRace(const Finding &finding, llvm::StringRef space,
                          Report &report) {
   const Party &earlier = finding.earlier, &later = finding.later;
-  bool sameBlock =
-      earlier.cluster == later.cluster && earlier.rank == later.rank;
+  bool sameCluster = earlier.cluster == later.cluster;
+  bool sameBlock = sameCluster && earlier.rank == later.rank;
   if (isEnd(earlier) || isEnd(later)) {
     report.message = "shared memory of a block is used by another block of the "
                      "cluster, and nothing keeps the block from ending before";
@@ -114,6 +129,8 @@ static void describeRace(const Finding &finding, llvm::StringRef space,
                       "mbarrier, or a barrier, for which the thread that "
                       "starts the copy waits first";
     }
+    if (!sameCluster)
+      report.remedy = orderBlocks(finding);
     return;
   }
   const char *what = earlier.isWrite && later.isWrite
@@ -137,15 +154,16 @@ static void describeRace(const Finding &finding, llvm::StringRef space,
                                                  : "two threads ") +
                      what + space.str() + " memory, and nothing orders them";
   if (earlier.isStrong != later.isStrong && !earlier.isAsync)
-    report.remedy = "make both accesses atomic, or order them: release after "
+    report.remedy =
+        sameBlock ? "put a barrier between them, __syncthreads() for example, "
+                    "or make both accesses atomic"
+                  : "make both accesses atomic, or order them: release after "
                     "the first, acquire before the second";
+  else if (!sameCluster)
+    report.remedy = orderBlocks(finding);
   else if (!sameBlock)
     report.remedy =
-        earlier.cluster == later.cluster
-            ? "put barrier.cluster (arrive.release, wait.acquire) between them"
-            : "blocks are ordered by atomics alone: after writing, "
-              "__threadfence() and an atomic; before reading, an atomic that "
-              "sees it and __threadfence()";
+        "put barrier.cluster (arrive.release, wait.acquire) between them";
   else if (earlier.thread / 32 == later.thread / 32)
     report.remedy = "put __syncwarp() between them: the lanes of a warp have "
                     "no order of their own";
@@ -165,7 +183,7 @@ Report describe(const Finding &finding) {
                      " memory that " + nounOf(earlier) +
                      " wrote by another path, without a proxy fence between";
     report.remedy = "fence.proxy.async after writing, by the thread that "
-                    "wrote, before the barrier that orders the two";
+                    "wrote, before the barrier or atomic that orders the two";
   } else if (finding.relation == Relation::NotLoaded) {
     report = begin(finding, ReportKind::OverwrittenInFlight);
     report.message =

@@ -248,6 +248,22 @@ void Detector::fence(ThreadId id, Order order, Scope scope) {
   thread.isSealed = true;
 }
 
+void Detector::noteInit(ThreadId id) {
+  State::Thread &thread = state->threads[id];
+  state->strongOf(thread).inits = {thread.base, thread.own(), nullptr};
+  thread.isSealed = true;
+}
+
+void Detector::fenceInits(ThreadId id) {
+  State::Strong &strong = state->strongOf(state->threads[id]);
+  if (!strong.inits.base)
+    return;
+  for (unsigned i = 0; i <= reachOf(Scope::Cluster); ++i)
+    if (!strong.fenced[i].base ||
+        strong.fenced[i].own.known < strong.inits.own.known)
+      strong.fenced[i] = strong.inits;
+}
+
 //===----------------------------------------------------------------------===//
 // Asynchronous operations
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- Shadow.cpp - Who touched which bytes last --------------------------===//
 
 #include "lib/Emulator/Race/Shadow.h"
+#include <numeric>
 #include <tuple>
 
 namespace tilec::emulator {
@@ -86,29 +87,38 @@ bool AccessSet::Part::replace(const Access &access) {
   return true;
 }
 
-void Shadow::cleanUp(AccessSet::Part &part, size_t most) {
+void Shadow::cleanUp(AccessSet::Part &part, size_t most, bool isSorted) {
   // Of each agent the last of each sort: who comes after it comes after all.
   auto key = [](const Access &a) {
     return std::make_tuple(a.cluster, a.agent, bool(a.isWrite),
-                           unsigned(a.scope));
+                           bool(a.isUpdate), unsigned(a.scope));
   };
   auto &list = part.list;
-  llvm::sort(list, [&](const Access &a, const Access &b) {
-    return std::make_pair(key(a), a.step) < std::make_pair(key(b), b.step);
+  llvm::SmallVector<uint32_t> order(list.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](uint32_t a, uint32_t b) {
+    return std::make_pair(key(list[a]), a) < std::make_pair(key(list[b]), b);
   });
   size_t kept = 0;
-  for (size_t i = 0; i < list.size(); ++i)
-    if (i + 1 == list.size() || key(list[i]) != key(list[i + 1]))
-      list[kept++] = list[i];
-  list.resize(kept);
+  for (size_t i = 0; i < order.size(); ++i)
+    if (i + 1 == order.size() || key(list[order[i]]) != key(list[order[i + 1]]))
+      order[kept++] = order[i];
+  order.resize(kept);
   // Too many: some of them stand for the others, with whom they have most in
   // common when it comes to order.
-  if (list.size() > most) {
+  if (order.size() > most) {
     for (size_t i = 0; i < most / 2; ++i)
-      list[i] = list[i * list.size() / (most / 2)];
-    list.resize(most / 2);
+      order[i] = order[i * order.size() / (most / 2)];
+    order.resize(most / 2);
   }
-  part.numSorted = list.size();
+  if (!isSorted)
+    llvm::sort(order); // As they came.
+  std::vector<Access> result;
+  result.reserve(order.size());
+  for (uint32_t index : order)
+    result.push_back(list[index]);
+  list = std::move(result);
+  part.numSorted = isSorted ? list.size() : 0;
   part.next = 0;
   part.limit = std::max<size_t>(64, 2 * list.size());
 }

@@ -59,6 +59,7 @@ struct Access {
 inline bool standsFor(const Access &later, const Access &earlier) {
   return later.isWrite == earlier.isWrite &&
          later.isStrong <= earlier.isStrong &&
+         (!later.isStrong || later.isUpdate >= earlier.isUpdate) &&
          (!later.isStrong ||
           (later.scope == earlier.scope &&
            (later.scope == widestReach || later.isBy(earlier))));
@@ -84,7 +85,7 @@ struct AccessSet {
     bool replace(const Access &access);
   };
   Part weak;              // Reads.
-  Part strong;            // Reads and writes.
+  Part strong;            // Reads and writes, as they came.
   bool hasWrites = false; // `strong` has.
   /// The least scope in `strong`.
   unsigned scope = widestReach;
@@ -128,7 +129,7 @@ private:
   void split(Cell &cell, unsigned shift);
   void merge(Cell &cell);
   uint32_t newSet();
-  static void cleanUp(AccessSet::Part &part, size_t most);
+  static void cleanUp(AccessSet::Part &part, size_t most, bool isSorted);
 
   std::vector<Cell> cells;
   std::vector<AccessSet> sets;
@@ -187,7 +188,7 @@ void Shadow::addSince(Record &record, const Access &access, size_t most,
   AccessSet::Part &part = access.isStrong ? set.strong : set.weak;
   if (part.list.size() >= part.limit) {
     llvm::erase_if(part.list, prune);
-    cleanUp(part, most);
+    cleanUp(part, most, /*isSorted=*/!access.isStrong);
   }
   push(set, access);
 }

@@ -12,6 +12,10 @@
 //   * a load with .acquire takes what is in the word; after a relaxed one, the
 //     next fence takes it.
 //
+// Besides, whoever has read what a strong access wrote comes after that access
+// itself, though after nothing else of its thread: the block whose atomic was
+// the last one may reset the counter by a plain store.
+//
 // All of it holds for those whom the *scope* includes: what is released at
 // .cta is for the same block alone. So a word keeps what it has by for whom.
 // A fence is as wide as its own scope.

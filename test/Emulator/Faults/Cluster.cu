@@ -1,6 +1,7 @@
 // Two blocks of a cluster. multicast: each loads half of a tile and sends it to
 // both; a ring of one stage, with consumers that free it in both blocks.
-// reduction: each sums, and reads the sum of the other. 128 threads.
+// reduction: each sums, and reads the sum of the other. handOver: a relaxed
+// barrier of the cluster orders what fences before it say. 128 threads.
 #include "Prelude.cuh"
 
 constexpr int ROWS = 8, BYTES = 2 * ROWS * 128;
@@ -55,4 +56,64 @@ KERNEL __cluster_dims__(2, 1, 1) reduction(const u32 *in, u32 *out) {
   if (FAULT == 8 && i == 0)
     sum = 1; // fault 8: overwritten too early [shared-race]
   UNLESS(6, CLUSTER_ARRIVE; CLUSTER_WAIT);
+}
+
+KERNEL __cluster_dims__(2, 1, 1) handOver(const u32 *in, u32 *out) {
+  __shared__ u32 mine[128];
+  __shared__ __align__(8) u64 full;
+  int i = threadIdx.x;
+  u32 other = (blockIdx.x & 1) ^ 1, there = 0, value = 0;
+  if (i == 0) {
+    BAR_INIT(SHARED(&full), PICK(13, 129, 128));
+    UNLESS(9, BAR_INIT_FENCE);
+  }
+  if (i >= 32) {
+    mine[i] = in[blockIdx.x * 128 + i];
+    // That fence is for mbarriers alone.
+    UNLESS(10, CLUSTER_FENCE);
+    ONLY(10, BAR_INIT_FENCE);
+  }
+  UNLESS(12, CLUSTER_ARRIVE_RELAXED; CLUSTER_WAIT);
+  ONLY(12, __syncthreads());
+  if (i >= 32) {
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(SHARED(&mine[i])), "r"(other));
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there) : "memory"); // fault 10: not released [shared-race]
+  }
+  BAR_ARRIVE_REMOTE(SHARED(&full), other); // fault 9: the relaxed barrier does not tell of it [shared-race] fault 12: the barrier of the block does not [shared-race|barrier-misuse]
+  BAR_WAIT_CLUSTER(SHARED(&full), 0); // fault 13: one arrival fewer [deadlock]
+  ONLY(11, BAR_INIT(SHARED(&full), 128)); // fault 11: initialized again [barrier-misuse]
+  out[blockIdx.x * 128 + i] = value;
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
+}
+
+// A bulk copy into the other block, which waits for it: the mbarrier there must
+// have been made known to this one. Of the own block a barrier tells.
+KERNEL __cluster_dims__(2, 1, 1) send(const u32 *in, u32 *out) {
+  __shared__ __align__(16) u32 tile[128], got[128];
+  __shared__ __align__(8) u64 full, own;
+  int i = threadIdx.x;
+  u32 other = (blockIdx.x & 1) ^ 1;
+  if (i == 0) {
+    BAR_INIT(SHARED(&own), 1);
+    BAR_INIT(SHARED(&full), 1);
+    UNLESS(14, BAR_INIT_FENCE);
+  }
+  CLUSTER_ARRIVE_RELAXED;
+  __syncthreads();
+  if (i == 0) {
+    BAR_EXPECT(SHARED(&full), 512);
+    BAR_EXPECT(SHARED(&own), 512);
+    BULK_LOAD(SHARED(tile), in + blockIdx.x * 128, 512, SHARED(&own));
+    BAR_WAIT(SHARED(&own), 0);
+  }
+  UNLESS(15, CLUSTER_WAIT);
+  if (i == 0) {
+    asm volatile("{ .reg .b32 data, bar; mapa.shared::cluster.u32 data, %0, %3; mapa.shared::cluster.u32 bar, %2, %3; cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [data], [%1], 512, [bar]; }" ::"r"(SHARED(got)), "r"(SHARED(tile)), "r"(SHARED(&full)), "r"(other) : "memory"); // fault 14: not known here [shared-race] fault 15: without waiting [shared-race|barrier-misuse]
+  }
+  BAR_WAIT_CLUSTER(SHARED(&full), 0);
+  out[blockIdx.x * 128 + i] = got[i];
+  ONLY(15, CLUSTER_WAIT);
+  CLUSTER_ARRIVE;
+  CLUSTER_WAIT;
 }

@@ -43,6 +43,9 @@ struct alignas(64) TensorMap {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory")
 #define CLUSTER_ARRIVE                                                         \
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory")
+#define CLUSTER_ARRIVE_RELAXED                                                 \
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory")
+#define CLUSTER_FENCE asm volatile("fence.acq_rel.cluster;" ::: "memory")
 #define CLUSTER_WAIT                                                           \
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory")
 #define PROXY_FENCE asm volatile("fence.proxy.async;" ::: "memory")

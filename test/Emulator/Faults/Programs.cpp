@@ -195,6 +195,111 @@ static void runCluster(Run &run) {
   uint64_t z = emulation.allocate(1024, "sums");
   run.launch("reduction", Params().add(x).add(z), options);
   run.compare<uint32_t>(z, sums);
+
+  std::vector<uint32_t> handed(256), sent(256);
+  for (unsigned i = 0; i < 256; ++i) {
+    sent[i] = in[i ^ 128];
+    handed[i] = i % 128 < 32 ? 0 : sent[i];
+  }
+  uint64_t others = emulation.allocate(1024, "handed");
+  run.launch("handOver", Params().add(x).add(others), options);
+  run.compare<uint32_t>(others, handed);
+  uint64_t copies = emulation.allocate(1024, "sent");
+  run.launch("send", Params().add(x).add(copies), options);
+  run.compare<uint32_t>(copies, sent);
+}
+
+static void runFlags(Run &run) {
+  unsigned blocks = 3 + run.size;
+  std::vector<float> in = wholes(64 * blocks), total(64), prefixes;
+  for (unsigned i = 0; i < in.size(); ++i) {
+    total[i % 64] += in[i];
+    prefixes.push_back(total[i % 64]);
+  }
+  Emulation &emulation = run.emulation;
+  uint64_t x = emulation.upload<float>(in, "in");
+  auto zeros = [&](unsigned count, llvm::StringRef name) {
+    return emulation.upload<uint32_t>(std::vector<uint32_t>(count), name);
+  };
+  LaunchOptions options{.grid = {blocks, 1, 1}, .block = {64, 1, 1}};
+  // A fault is of one of the kernels.
+  auto has = [&](unsigned first, unsigned last) {
+    return run.fault == 0 || (run.fault >= first && run.fault <= last);
+  };
+  uint64_t parts = emulation.allocate(256 * blocks, "parts");
+  uint64_t counter = zeros(1, "counter");
+  for (unsigned time = 0; time < 2 && has(1, 3);
+       ++time) { // It resets its counter.
+    uint64_t y = emulation.allocate(256, "out");
+    run.launch("tickets", Params().add(x).add(y).add(parts).add(counter),
+               options);
+    run.compare<float>(y, total);
+  }
+
+  if (has(4, 7)) {
+    float locked = 0;
+    for (unsigned i = 0; i < 4 * blocks; ++i)
+      locked += in[i];
+    uint64_t sum = zeros(1, "sum");
+    run.launch("spinLock", Params().add(x).add(sum).add(zeros(1, "lock")),
+               options);
+    run.compare<float>(sum, locked);
+  }
+
+  if (has(8, 12)) {
+    uint64_t rows = emulation.allocate(256 * blocks, "rows");
+    uint64_t raised = zeros(blocks, "raised");
+    run.launch("flags", Params().add(x).add(rows).add(raised), options);
+    run.compare<float>(rows, prefixes);
+  }
+
+  if (has(13, 15)) {
+    std::vector<uint32_t> values(64 * blocks);
+    for (unsigned i = 0; i < values.size(); ++i)
+      values[i] = i;
+    for (unsigned round = 1; round <= 3; ++round) {
+      std::vector<uint32_t> before = values;
+      for (unsigned i = 0; i < values.size(); ++i)
+        values[i] = before[i] * 3 +
+                    before[(i / 64 + 1) % blocks * 64 + (i % 64 + round) % 64];
+    }
+    uint64_t shared = emulation.allocate(256 * blocks, "values");
+    uint64_t last = emulation.allocate(256 * blocks, "last");
+    run.launch("gridBarrier",
+               Params().add(shared).add(last).add(zeros(1, "arrived")),
+               options);
+    run.compare<uint32_t>(last, values);
+  }
+
+  if (has(16, 17)) {
+    uint64_t chained = emulation.allocate(256, "chained");
+    run.launch("semaphore", Params().add(x).add(chained).add(zeros(1, "turn")),
+               options);
+    run.compare<float>(chained, total);
+  }
+
+  options.grid = {3, 1, 1};
+  if (has(18, 19)) {
+    uint64_t row = emulation.allocate(256, "row");
+    uint64_t relayed = emulation.allocate(256, "relayed");
+    run.launch("relay",
+               Params().add(x).add(relayed).add(row).add(zeros(2, "words")),
+               options);
+    run.compare<float>(relayed, llvm::ArrayRef(in).take_front(64));
+  }
+
+  if (has(20, 21)) {
+    std::vector<uint32_t> numbers = words(3, 100), sums;
+    for (uint32_t number : numbers)
+      sums.push_back(number * (1 + 3 + 9 + 27));
+    uint64_t counted = emulation.allocate(12, "sums");
+    run.launch("blockLock",
+               Params()
+                   .add(emulation.upload<uint32_t>(numbers, "numbers"))
+                   .add(counted),
+               options);
+    run.compare<uint32_t>(counted, sums);
+  }
 }
 
 std::vector<FaultyProgram> test::faultyPrograms() {
@@ -203,6 +308,6 @@ std::vector<FaultyProgram> test::faultyPrograms() {
       {"Atomics.cu", runAtomics},       {"SplitK.cu", runSplitK},
       {"WarpExchange.cu", runExchange}, {"CopyPipeline.cu", runCopyPipeline},
       {"BulkRing.cu", runBulkRing},     {"Matmul.cu", runMatmul},
-      {"Cluster.cu", runCluster},
+      {"Cluster.cu", runCluster},       {"Flags.cu", runFlags},
   };
 }

@@ -96,7 +96,9 @@ TEST_CASE("a finding is an error at the line of the program") {
         "  ^~~~~~~~\n"
         "  in shared memory at 16\n"
         "  found 2 times\n"
-        "  help: order them\n");
+        "  help: nothing in a .tile program can cause this: it is a bug of "
+        "tilec; please report it with the program; in terms of PTX: order "
+        "them\n");
   CHECK(f.program->diags.all()[0]->kind == "shared-race");
 }
 
@@ -127,4 +129,29 @@ TEST_CASE("code of no line of the program is told of at the kernel") {
   CHECK_THAT(f.text(), Catch::StartsWith("/somewhere/copy.tile:1:8: error: two "
                                          "threads write\n"));
   CHECK_FALSE(EmulationFindings().report(*f.program, *f.kernel));
+}
+
+TEST_CASE("the help says what the author of a program can do") {
+  Fixture f;
+  auto helpFor = [&](ReportKind kind, bool sameBlock) {
+    Fixture fresh;
+    EmulatedRun run = f.run(0, 1, 0);
+    emulator::Report &report = run.result.reports[0];
+    report.kind = kind;
+    if (!sameBlock)
+      report.participants[1].block = {2, 0, 2};
+    EmulationFindings findings;
+    findings.add(run);
+    findings.report(*fresh.program, *fresh.kernel);
+    std::string text = fresh.text();
+    return text.substr(text.find("  help: ") + 8);
+  };
+  // Of programs of the grid the kernel says which elements they write.
+  CHECK_THAT(helpFor(ReportKind::GlobalRace, false),
+             Catch::StartsWith("let no program of the grid write") &&
+                 Catch::Contains("in terms of PTX: order them\n"));
+  // In a block all order is the compiler's.
+  CHECK_THAT(helpFor(ReportKind::GlobalRace, true),
+             Catch::StartsWith("nothing in a .tile program can cause this"));
+  CHECK(helpFor(ReportKind::AssertFailed, true) == "order them\n");
 }

@@ -85,8 +85,20 @@ TEST_CASE("instructions are aligned by name", "[decoder]") {
 
 TEST_CASE("the first unsupported instruction is named", "[decoder]") {
   CHECK(Decoded("ret;\ntex.2d.v4.f32.f32 {%f0}, [%x0, {%f1}];\nfoo;").error ==
-        "t.ptx:4: unsupported instruction 'tex.2d.v4.f32.f32': no such opcode "
-        "is known");
+        "t.ptx:4: unsupported instruction 'tex.2d.v4.f32.f32': textures and "
+        "surfaces are not emulated");
+  CHECK(Decoded("ret;\nfoo.u32 %r0;").error ==
+        "t.ptx:4: unsupported instruction 'foo.u32': no such opcode is known");
+  using Catch::Matchers::Contains;
+  CHECK_THAT(
+      Decoded("multimem.st.global.f32 [%x0], %f0;").error,
+      Contains("t.ptx:3: unsupported instruction 'multimem.st.global.") &&
+          Contains("multicast memory of several GPUs"));
+  CHECK_THAT(
+      Decoded("tensormap.replace.tile.rank.global.b1024.b32 [%x0], 1;").error,
+      Contains("tensor maps that the device changes"));
+  CHECK_THAT(Decoded("mov.u32 %r0, %envreg2;").error,
+             Contains("t.ptx:3: ") && Contains("%envreg2 is not known"));
   // Functions are looked at in the order of the text, run or not.
   CHECK(Loaded(".func g() { ret; }\n.func h() { foo.bar; ret; }\n" +
                kernelOf("baz;"))

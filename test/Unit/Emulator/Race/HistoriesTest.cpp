@@ -52,6 +52,7 @@ struct Event {
   unsigned bytes;
   bool isWrite, isStrong, isAsync, isAsyncProxy;
   unsigned scope; // 0: block, 1: cluster, 2: all.
+  bool isUpdate;  // A strong one that also reads.
 };
 
 struct Operation {
@@ -290,7 +291,7 @@ private:
       clearWords(address, bytes);
     Knows knows = threads[thread];
     add({int(thread), cluster, blockOf(thread), address, bytes, isWrite, false,
-         false, false, 0},
+         false, false, 0, false},
         knows, false);
     threads[thread].known.insert(int(events.size()) - 1);
   }
@@ -314,7 +315,12 @@ private:
       bool isShared = later.address < 1'000'000;
       if (!earlier.isWrite && knows.loaded.count(i))
         continue;
+      if (earlier.isStrong && !earlier.isAsync && isShared && !isOperation &&
+          knows.loaded.count(i))
+        continue;
       if (!knows.known.count(i)) {
+        if (isObserved(i, later, knows, own))
+          continue;
         // In flight only within a cluster.
         if (earlier.isAsync && earlier.cluster == later.cluster)
           expect(earlier.isWrite && !later.isWrite
@@ -349,6 +355,40 @@ private:
       if (!isWritten)
         return false;
     }
+    return true;
+  }
+
+  /// Whether someone who is known has read what a strong access wrote, or an
+  /// update that goes on with it, wherever the later access touches it.
+  bool isObserved(int earlier, const Event &later, const Knows &knows,
+                  const Ids &own) const {
+    const Event &from = events[earlier];
+    if (!from.isWrite || !from.isStrong)
+      return false;
+    auto isByteObserved = [&](uint64_t byte) {
+      for (int i = earlier + 1; i < int(events.size()); ++i) {
+        const Event &e = events[i];
+        if (byte < e.address || byte >= e.address + e.bytes)
+          continue;
+        if (!e.isStrong && e.isWrite)
+          return true; // What is compared with the later one is that write.
+        if (!e.isStrong)
+          continue;
+        if (e.isWrite && !e.isUpdate && e.actor != from.actor)
+          return false;
+        if ((!e.isWrite || e.isUpdate) &&
+            (own.count(i) || knows.known.count(i) ||
+             (!e.isWrite && knows.loaded.count(i))))
+          return true;
+      }
+      return false;
+    };
+    uint64_t end =
+        std::min(from.address + from.bytes, later.address + later.bytes);
+    for (uint64_t byte = std::max(from.address, later.address); byte < end;
+         ++byte)
+      if (!isByteObserved(byte))
+        return false;
     return true;
   }
 
@@ -409,7 +449,7 @@ private:
       else
         detector.read(operation.real, real, bytes);
       add({actor, cluster, blockOf(thread), address, bytes, isWrite,
-           isReduction, true, proxy == Proxy::Async, 2},
+           isReduction, true, proxy == Proxy::Async, 2, isReduction},
           operation.start, true, own);
       int id = int(events.size()) - 1;
       own.insert(id);
@@ -478,10 +518,17 @@ private:
     ThreadId id = thread % clusterThreads;
     world.cluster(cluster).strong(id, real, 4, kind, order, Scope(scope),
                                   world.at("atom.add"));
-    Event event{int(thread), cluster, blockOf(thread),
-                address,     4,       kind != Detector::Strong::Load,
-                true,        false,   false,
-                scope};
+    Event event{int(thread),
+                cluster,
+                blockOf(thread),
+                address,
+                4,
+                kind != Detector::Strong::Load,
+                true,
+                false,
+                false,
+                scope,
+                kind == Detector::Strong::ReadModifyWrite};
     add(event, threads[thread], false);
     threads[thread].known.insert(int(events.size()) - 1);
 

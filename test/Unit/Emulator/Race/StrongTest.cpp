@@ -234,3 +234,117 @@ TEST_CASE("locks between threads of a block") {
   world->read(0, data, 4, at);
   CHECK(!world.isClean());
 }
+
+TEST_CASE("who has seen an atomic comes after it, whatever it released") {
+  World world{64, 1, 3};
+  Detector &first = world.cluster(0), &second = world.cluster(1),
+           &third = world.cluster(2);
+  const uint64_t word = World::device(0);
+  auto change = [&](Detector &detector, Detector::Strong kind) {
+    detector.strong(0, word, 4, kind, Order::Relaxed, Scope::Device,
+                    world.at("atom.relaxed"));
+  };
+  auto overwrite = [&](Detector &detector, ThreadId thread = 0) {
+    detector.write(thread, word, 4, world.at("st.global"));
+    return !world.reports().empty();
+  };
+  SECTION("through a chain of atomics") {
+    change(first, update);
+    change(second, update);
+    change(third, update);
+    CHECK(!overwrite(third));
+  }
+  SECTION("through a load") {
+    change(first, store);
+    change(third, load);
+    CHECK(!overwrite(third));
+  }
+  SECTION("but not who came before it") {
+    change(third, update);
+    change(first, update);
+    CHECK(overwrite(third));
+  }
+  SECTION("nor who saw another value") {
+    change(first, update);
+    change(second, store);
+    change(third, load);
+    third.write(0, word, 4, world.at("st.global"));
+    auto reports = world.reports();
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].participants[1].block[0] == 0);
+  }
+  SECTION("a later store of the same thread goes on with the first") {
+    change(first, store);
+    change(first, store);
+    change(third, load);
+    CHECK(!overwrite(third));
+  }
+  SECTION("a barrier tells it to the block") {
+    change(first, update);
+    change(third, update);
+    SyncPoint barrier;
+    third.release(0, barrier);
+    third.acquire(40, barrier);
+    CHECK(!overwrite(third, 40));
+  }
+  SECTION("without the barrier it does not know") {
+    change(first, update);
+    change(third, update);
+    CHECK(overwrite(third, 40));
+  }
+  SECTION("it tells nothing of other memory") {
+    first.write(0, World::device(64), 4, world.at("st.global"));
+    change(first, update);
+    change(third, update);
+    third.read(0, World::device(64), 4, world.at("ld.global"));
+    CHECK(world.reports().size() == 1);
+  }
+  SECTION("of many") {
+    for (unsigned thread = 0; thread < 300; ++thread)
+      world.cluster(thread % 2)
+          .strong(thread / 2 % 64, word, 4, update, Order::Relaxed,
+                  Scope::Device, world.at("atom.relaxed"));
+    change(third, update);
+    for (unsigned thread = 0; thread < 100; ++thread)
+      second.strong(thread % 64, word, 4, load, Order::Relaxed, Scope::Device,
+                    world.at("ld.relaxed"));
+    third.read(0, word, 4, world.at("ld.global"));
+    CHECK(world.isClean());
+    // Both of its loads race with one more, which it has not seen.
+    change(first, update);
+    third.read(0, word, 4, world.at("ld.global"));
+    CHECK(world.reports().size() == 2);
+  }
+}
+
+TEST_CASE("a vote comes after atomics on shared memory, not after stores") {
+  World world(64);
+  uint64_t word = World::shared(0), data = World::shared(64),
+           far = World::device(0);
+  const Instruction &at = world.at("atom.shared.add.u32");
+  world->strong(1, word, 4, update, Order::Relaxed, Scope::Block, at);
+  world->strong(1, far, 4, update, Order::Relaxed, Scope::Device, at);
+  world->write(1, data, 4, world.at("st.shared.u32"));
+  SECTION("in the same warp") {
+    world->exchange(0, 3);
+    world->write(0, word, 4, at);
+    CHECK(world.isClean());
+    world->write(0, data, 4, at);
+    CHECK(world.reports().size() == 1);
+    world->write(0, far, 4, world.at("st.global.u32"));
+    CHECK(world.reports().size() == 1);
+  }
+  SECTION("without it") {
+    world->write(0, word, 4, at);
+    CHECK(world.reports().size() == 1);
+  }
+  SECTION("and who takes it over from there") {
+    world->exchange(0, 3);
+    uint64_t count = World::shared(128);
+    world->fence(0, Order::AcquireRelease, Scope::Block);
+    world->strong(0, count, 4, update, Order::Relaxed, Scope::Block, at);
+    world->strong(40, count, 4, update, Order::Acquire, Scope::Block, at);
+    world->write(40, word, 4, at);
+    CHECK(world.isClean());
+  }
+}
