@@ -106,7 +106,7 @@ Outcome runCopy(Warp &warp, const Instruction &at, LaneMask lanes) {
       if (sourceBytes != 0)
         detector->read(operation, copy.from.address, sourceBytes);
       detector->write(operation, copy.to.address, details.bytes);
-      copy.group->operations.assign(1, std::move(operation));
+      copy.group->operations = {std::move(operation)};
     }
     cluster.counters.globalLoadBytes += sourceBytes;
     copies.push_back(std::move(copy));
