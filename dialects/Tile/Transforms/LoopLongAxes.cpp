@@ -61,6 +61,7 @@ private:
   void blockAll(ValueRange tiles, Operation *op, StringRef reason);
 
   int64_t operandSize(Value tile);
+  bool canShorten(Value tile, int64_t axis);
   Value findTooLong();
   unsigned chooseAxis(Value tile);
   int64_t countConflicts(unsigned number);
@@ -186,21 +187,43 @@ void LongAxisLooper::collectFacts() {
 // Choice
 //===----------------------------------------------------------------------===//
 
-/// An extent of an operand as it will be padded: for tensor cores.
-static int64_t paddedExtent(int64_t extent) {
-  return std::max<int64_t>(llvm::PowerOf2Ceil(extent), 16);
+/// What the axis of an operand of a product is padded to at least: 16 for
+/// tensor cores, but not so batches. 0 if the tile is no operand.
+static int64_t leastExtent(Value tile, int64_t axis) {
+  int64_t least = 0;
+  for (OpOperand &use : tile.getUses()) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    if (!dot || use.getOperandNumber() > 1)
+      continue;
+    ArrayRef<int64_t> batch =
+        use.getOperandNumber() == 0 ? dot.getLhsBatch() : dot.getRhsBatch();
+    least = std::max<int64_t>(least, llvm::is_contained(batch, axis) ? 1 : 16);
+  }
+  return least;
+}
+
+static int64_t paddedExtent(Value tile, int64_t axis) {
+  int64_t extent = cast<RankedTensorType>(tile.getType()).getDimSize(axis);
+  return std::max<int64_t>(llvm::PowerOf2Ceil(extent), leastExtent(tile, axis));
 }
 
 /// Bytes that a tile takes in shared memory as an operand of a product; 0 if it
 /// is none, or nothing is known of shared memory.
 int64_t LongAxisLooper::operandSize(Value tile) {
-  if (operandBytes == 0 || llvm::none_of(tile.getUsers(), llvm::IsaPred<DotOp>))
-    return 0;
   auto type = cast<RankedTensorType>(tile.getType());
+  if (operandBytes == 0 || type.getRank() == 0 || leastExtent(tile, 0) == 0)
+    return 0;
   int64_t size = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  for (int64_t extent : type.getShape())
-    size *= paddedExtent(extent);
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    size *= paddedExtent(tile, axis);
   return size;
+}
+
+/// Whether chunks of an axis make a tile shorter that is too long.
+bool LongAxisLooper::canShorten(Value tile, int64_t axis) {
+  return factsOf(tile, axis).canDivide() &&
+         (countElements(tile) > maxElements ||
+          paddedExtent(tile, axis) > leastExtent(tile, axis));
 }
 
 /// The largest tile with too many elements and an axis that can be divided. So
@@ -208,9 +231,8 @@ int64_t LongAxisLooper::operandSize(Value tile) {
 Value LongAxisLooper::findTooLong() {
   auto canDivide = [&](Value tile) {
     int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
-    return llvm::any_of(llvm::seq(rank), [&](int64_t axis) {
-      return factsOf(tile, axis).canDivide();
-    });
+    return llvm::any_of(llvm::seq(rank),
+                        [&](int64_t axis) { return canShorten(tile, axis); });
   };
   Value largest;
   int64_t most = 0;
@@ -251,10 +273,10 @@ unsigned LongAxisLooper::chooseAxis(Value tile) {
   std::pair<Key, unsigned> best({INT64_MAX, true, 0}, 0);
   int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
   for (int64_t axis = 0; axis < rank; ++axis) {
+    if (!canShorten(tile, axis))
+      continue;
     unsigned number = classes->classOf(tile, axis);
     const AxisFacts &of = facts[number];
-    if (!of.canDivide())
-      continue;
     Key key = {countConflicts(number), of.isContiguous, -of.extent};
     best = std::min(best, std::pair(key, number));
   }
@@ -287,15 +309,17 @@ SmallVector<unsigned, 2> LongAxisLooper::namesakesOf(unsigned number) {
 /// that is in the hands of this axis. Operands are to have place for two chunks
 /// each, so that one is loaded while the other is used.
 int64_t LongAxisLooper::chooseChunk(const LongAxis &axis) {
-  int64_t others = 1, bytes = 0; // Beside a position of the axis.
-  for (Value tile : classes->tiles())
-    if (axis.isLong(tile)) {
-      others = std::max(others, countElements(tile) / axis.extent);
-      bytes = std::max(bytes, operandSize(tile) / paddedExtent(axis.extent));
-    }
-  int64_t most = maxElements / others;
-  if (bytes > 0)
-    most = std::min(most, operandBytes / 4 / bytes);
+  int64_t most = maxElements;
+  for (Value tile : classes->tiles()) {
+    if (!axis.isLong(tile))
+      continue;
+    int64_t at = axis.axisOf(tile);
+    most = std::min(most, maxElements / (countElements(tile) / axis.extent));
+    // A chunk that is shorter than it is padded to would save nothing.
+    if (int64_t bytes = operandSize(tile) / paddedExtent(tile, at))
+      most = std::min(
+          most, std::max(operandBytes / 4 / bytes, leastExtent(tile, at)));
+  }
   return static_cast<int64_t>(
       llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(most, 1))));
 }

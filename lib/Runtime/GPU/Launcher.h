@@ -16,8 +16,8 @@
 //
 // The machine code is loaded into a device by the first launch there; a newer
 // device than it is for gets the PTX, from which its driver makes machine code
-// (once: the driver has a cache of its own). Launches
-// are queued: errors inside the kernel show when the stream is synchronized.
+// (once: the driver has a cache of its own). Launches are queued: errors inside
+// the kernel show when the stream is synchronized.
 //
 // Thread safety: a Launcher and a PreparedLaunch may be used by any number of
 // threads at the same time, on any devices of one Driver.
