@@ -91,9 +91,9 @@ void EmulationFindings::add(const emulator::EmulatedRun &run,
     finding.runs += finding.lastRun == numRuns;
 }
 
-/// What the author of a .tile program can do. He cannot put a fence or barrier
-/// anywhere: that is left to the compiler, so its lack is a bug there. But it
-/// is up to the program that programs of the grid keep out of each other's
+/// What the author of a .tile program can do. The language has no fences and no
+/// barriers: they are left to the compiler, so their lack is a bug there. But
+/// it is up to the program that programs of the grid keep out of each other's
 /// elements. The remedy in terms of PTX stays, for those who work on the
 /// compiler, or changed the PTX.
 static std::string remedyOf(const emulator::Report &report) {

@@ -241,8 +241,9 @@ def TileLoopLongAxes : Pass<"tile-loop-long-axes"> {
     A tile with more than `max-elements` elements has no place in registers, and
     an operand of a product that takes more than half of `operand-bytes`, padded
     as `tile-pad-extents` will do, none in shared memory. While there is one,
-    this divides one of its whole axes into chunks of a
-    power of two, of which an operand takes at most a quarter of `operand-bytes`. Reductions, products that contract the axis, and stores become
+    this divides one of its whole axes into chunks of a power of two, of which
+    an operand takes at most a quarter of `operand-bytes`, if 16 positions do
+    not take more. Reductions, products that contract the axis, and stores become
     loops over the chunks, in which whatever they are computed from is computed
     again, chunk by chunk, starting from the loads. Nothing of the length of the
     axis is kept.

@@ -59,7 +59,8 @@ void Detector::State::touch(Shadow &shadow, Record &record, uint64_t address,
     if (write.step != 0 && shared.size() > 1 && isShared(address))
       checkHasBegun(actor.knowledge(), self, address);
     if (write.step != 0 && (!self.isWrite || self.isUpdate))
-      reportUninitialized(self, address);
+      reportAlone(self, address, ReportKind::Uninitialized,
+                  describeUninitialized);
   } else if (!actor.isSelf(write)) {
     conflict(write, self, address, actor);
   }
@@ -298,15 +299,16 @@ void Detector::State::report(Relation relation, const Access &earlier,
   add(describe(finding), earlier, later, sort);
 }
 
-void Detector::State::reportUninitialized(const Access &later,
-                                          uint64_t address) {
-  if (!isFirst(later, later, ReportKind::Uninitialized))
+void Detector::State::reportAlone(const Access &self, uint64_t address,
+                                  ReportKind kind,
+                                  Report (*describe)(const Finding &)) {
+  if (!isFirst(self, self, kind))
     return;
   Finding finding;
-  finding.later = party(later);
+  finding.later = party(self);
   finding.isShared = true;
   finding.buffer = nameOf(address);
-  add(describeUninitialized(finding), later, later, ReportKind::Uninitialized);
+  add(describe(finding), self, self, kind);
 }
 
 void Detector::State::checkHasBegun(const Clock &clock, const Access &self,
@@ -317,13 +319,7 @@ void Detector::State::checkHasBegun(const Clock &clock, const Access &self,
   for (unsigned i = 0; i < blockThreads; ++i)
     if (clock.known(rank * blockThreads + i))
       return;
-  if (!isFirst(self, self, ReportKind::SharedRace))
-    return;
-  Finding finding;
-  finding.later = party(self);
-  finding.isShared = true;
-  finding.buffer = nameOf(address);
-  add(describeNotBegun(finding), self, self, ReportKind::SharedRace);
+  reportAlone(self, address, ReportKind::SharedRace, describeNotBegun);
 }
 
 //===----------------------------------------------------------------------===//

@@ -126,7 +126,9 @@ struct Detector::State {
                 const Actor &actor);
   void report(Relation relation, const Access &earlier, const Access &later,
               uint64_t address);
-  void reportUninitialized(const Access &later, uint64_t address);
+  /// Of an access to shared memory that is wrong whatever the others do.
+  void reportAlone(const Access &self, uint64_t address, ReportKind kind,
+                   Report (*describe)(const Finding &));
   /// Reports a use of shared memory that nobody has written if it is of another
   /// block, of which the clock knows nothing. (What somebody has written must
   /// be ordered after that.)

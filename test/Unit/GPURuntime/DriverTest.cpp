@@ -99,53 +99,34 @@ TEST_CASE("properties of devices") {
   CHECK(gpu->contexts == 0);
 }
 
-TEST_CASE("which architecture runs where") {
+TEST_CASE("which machine code runs where, and which PTX is compiled there") {
   struct Case {
     const char *arch;
     int major, minor;
-    bool runs;
+    bool code, ptx;
   };
-  for (const Case &c : {Case{"sm_80", 8, 0, true},
-                        {"sm_80", 8, 9, true},
-                        {"sm_86", 8, 0, false},
-                        {"sm_80", 9, 0, false},
-                        {"sm_90", 9, 0, true},
-                        {"sm_90a", 9, 0, true},
-                        {"sm_90a", 9, 1, false},
-                        {"sm_90a", 10, 0, false},
-                        {"sm_100", 10, 3, true},
-                        {"sm_100a", 10, 3, false},
-                        {"sm_100f", 10, 3, true},
-                        {"sm_103f", 10, 0, false},
-                        {"sm_100f", 12, 0, false},
-                        {"sm_90x", 9, 0, false},
-                        {"sm_", 9, 0, false},
-                        {"90", 9, 0, false}}) {
+  for (const Case &c : {Case{"sm_80", 8, 0, true, true},
+                        {"sm_80", 8, 9, true, true},
+                        {"sm_86", 8, 0, false, false},
+                        {"sm_80", 9, 0, false, true},
+                        {"sm_89", 12, 0, false, true},
+                        {"sm_90", 8, 9, false, false},
+                        {"sm_90", 9, 0, true, true},
+                        {"sm_90a", 9, 0, true, true},
+                        {"sm_90a", 9, 1, false, false},
+                        {"sm_90a", 10, 0, false, false},
+                        {"sm_100", 10, 3, true, true},
+                        {"sm_100a", 10, 3, false, false},
+                        {"sm_100f", 10, 3, true, true},
+                        {"sm_103f", 10, 0, false, false},
+                        {"sm_100f", 12, 0, false, false},
+                        {"sm_90x", 9, 0, false, false},
+                        {"sm_", 9, 0, false, false},
+                        {"90", 9, 0, false, false},
+                        {"compute_80", 9, 0, false, false}}) {
     INFO(c.arch << " on " << c.major << "." << c.minor);
-    CHECK(archRunsOn(c.arch, c.major, c.minor) == c.runs);
-  }
-}
-
-TEST_CASE("which PTX a driver compiles for which device") {
-  struct Case {
-    const char *arch;
-    int major, minor;
-    bool runs;
-  };
-  for (const Case &c : {Case{"sm_80", 8, 0, true},
-                        {"sm_80", 9, 0, true},
-                        {"sm_89", 12, 0, true},
-                        {"sm_86", 8, 0, false},
-                        {"sm_90", 8, 9, false},
-                        {"sm_90a", 9, 0, true},
-                        {"sm_90a", 9, 1, false},
-                        {"sm_90a", 10, 0, false},
-                        {"sm_100f", 10, 3, true},
-                        {"sm_100f", 12, 0, false},
-                        {"sm_90x", 9, 0, false},
-                        {"compute_80", 9, 0, false}}) {
-    INFO(c.arch << " on " << c.major << "." << c.minor);
-    CHECK(ptxRunsOn(c.arch, c.major, c.minor) == c.runs);
+    CHECK(archRunsOn(c.arch, c.major, c.minor) == c.code);
+    CHECK(ptxRunsOn(c.arch, c.major, c.minor) == c.ptx);
   }
 }
 
