@@ -92,8 +92,8 @@ struct ReadOnlyActor {
   const Clock &knowledge() const { return thread.knowledge(); }
   bool isSelf(const Access &) const { return false; }
   bool isPlainlyOrdered(const Access &) const { return false; }
-  Relation relation(const Access &earlier, const Access &) const {
-    return earlier.isWrite ? Relation::Unordered : Relation::Ordered;
+  Relation relation(const Access &, const Access &) const {
+    return Relation::Unordered;
   }
   bool isMade(const Access &) const { return false; }
   bool isBefore(const Access &earlier) const {

@@ -203,6 +203,19 @@ KERNEL read_only_after_write(u32 *a, u32 *b) {
   a[threadIdx.x] = value;
 }
 
+// Nor does it help that somebody has seen the write.
+// run: block=64 -> global-race
+KERNEL read_only_after_an_atomic(u32 *a, u32 *b) {
+  if (threadIdx.x == 0)
+    atomicAdd(b, 1);
+  __syncthreads();
+  u32 seen, value;
+  asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(seen) : "l"(b) : "memory");
+  __syncthreads();
+  asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(value) : "l"(b));
+  a[threadIdx.x] = seen + value;
+}
+
 // What one block wrote, another copies by the asynchronous proxy.
 // run: grid=2 block=32 -> none
 KERNEL bulk_load_of_another_block(u32 *a, u32 *b) {
